@@ -74,19 +74,6 @@ static enum fulcrum_status run_job(
     return FULCRUM_OK;
 }
 
-static bool is_picture(const char *path)
-{
-    static const char *const endings[] = {".svg", ".pdf", ".png"};
-    size_t length = strlen(path);
-    for (size_t i = 0; i < sizeof endings / sizeof endings[0]; i++) {
-        size_t end = strlen(endings[i]);
-        if (length > end && strcmp(path + length - end, endings[i]) == 0) {
-            return 1;
-        }
-    }
-    return 0;
-}
-
 /* A chart that cannot be written is told before the time is spent. */
 static enum fulcrum_status check_chart(
     const char *path, struct fulcrum_context *context, struct fulcrum_error *err)
@@ -94,11 +81,13 @@ static enum fulcrum_status check_chart(
     if (path == NULL) {
         return FULCRUM_OK;
     }
-    FULCRUM_USAGE_IF(!is_picture(path), context, err, FULCRUM_ERR_RANGE,
+    const char *end = strrchr(path, '.');
+    bool is_picture = end != NULL && end > path &&
+                      (strcmp(end, ".svg") == 0 || strcmp(end, ".pdf") == 0 ||
+                          strcmp(end, ".png") == 0);
+    FULCRUM_USAGE_IF(!is_picture, context, err, FULCRUM_ERR_RANGE,
         "--chart %s: expected a name ending in .svg, .pdf or .png", path);
-    struct fulcrum_output *output = NULL;
-    enum fulcrum_status status = fulcrum_output_open(path, &output, err);
-    fulcrum_output_discard(output);
+    enum fulcrum_status status = fulcrum_output_check(path, err);
     return status == FULCRUM_OK ? status : fulcrum_fail_in(err, status, "--chart");
 }
 

@@ -41,8 +41,6 @@ static const double settled_rel = 0.02;
 struct measurement {
     const struct fulcrum_timing_work *work;
     struct fulcrum_stopwatch stopwatch;
-    const volatile sig_atomic_t *stop;
-    double until_s;
     size_t inner_count;
     double units;
 };
@@ -74,65 +72,40 @@ static enum fulcrum_status warm_up(
     return FULCRUM_OK;
 }
 
-static void conclude(const struct measurement *measurement, struct fulcrum_timing *out,
-    const double *samples, const struct fulcrum_statistics *statistics)
-{
-    double inner = (double)measurement->inner_count;
-    double least_s = samples[0];
-    for (size_t i = 1; i < statistics->count; i++) {
-        least_s = samples[i] < least_s ? samples[i] : least_s;
-    }
-    *out = (struct fulcrum_timing){
-        .sample_count = statistics->count,
-        .inner_count = measurement->inner_count,
-        .median_s = statistics->median / inner,
-        .low_quartile_s = statistics->low_quartile / inner,
-        .high_quartile_s = statistics->high_quartile / inner,
-        .min_s = least_s / inner,
-        .units = measurement->units,
-    };
-}
-
-static bool is_stopped(const struct measurement *measurement)
-{
-    return measurement->stop != NULL && *measurement->stop != 0;
-}
-
-static enum fulcrum_status take_samples(struct measurement *measurement,
-    struct fulcrum_timing *out, double *samples, struct fulcrum_error *err)
-{
-    struct fulcrum_statistics statistics = {.count = 0};
-    while (statistics.count < SAMPLES_MOST && !is_stopped(measurement)) {
-        TRY(sample(measurement, &samples[statistics.count], err));
-        TRY(fulcrum_statistics_of(&statistics, samples, statistics.count + 1, err));
-        bool is_over = fulcrum_wall_s() >= measurement->until_s ||
-                       fulcrum_statistics_settled(&statistics, settled_rel);
-        if (is_over) {
-            break;
-        }
-    }
-    if (statistics.count == 0) {
-        *out = (struct fulcrum_timing){.sample_count = 0};
-        return FULCRUM_OK;
-    }
-    conclude(measurement, out, samples, &statistics);
-    return FULCRUM_OK;
-}
-
 enum fulcrum_status fulcrum_timing_measure(const struct fulcrum_timing_work *work,
     struct fulcrum_timing *out, double budget_s, const volatile sig_atomic_t *stop,
     struct fulcrum_error *err)
 {
-    struct measurement measurement = {.work = work,
-        .stopwatch = fulcrum_stopwatch_calibrated(),
-        .stop = stop,
-        .until_s = fulcrum_wall_s() + budget_s,
-        .units = 1.0};
+    struct measurement measurement = {
+        .work = work, .stopwatch = fulcrum_stopwatch_calibrated(), .units = 1.0};
+    struct fulcrum_statistics statistics = {.count = 0};
+    double until_s = fulcrum_wall_s() + budget_s;
+    double least_s = INFINITY;
+    bool is_over = false;
     double *samples = calloc(SAMPLES_MOST, sizeof *samples);
     TRY_MEMORY(samples, err, "%d samples", SAMPLES_MOST);
     enum fulcrum_status status = FULCRUM_OK;
     TRY_OR_END(warm_up(&measurement, err));
-    status = take_samples(&measurement, out, samples, err);
+    while (
+        statistics.count < SAMPLES_MOST && !is_over && (stop == NULL || *stop == 0)) {
+        double *taken_s = &samples[statistics.count];
+        TRY_OR_END(sample(&measurement, taken_s, err));
+        least_s = fmin(least_s, *taken_s);
+        TRY_OR_END(
+            fulcrum_statistics_of(&statistics, samples, statistics.count + 1, err));
+        is_over = fulcrum_wall_s() >= until_s ||
+                  fulcrum_statistics_settled(&statistics, settled_rel);
+    }
+    *out = (struct fulcrum_timing){.sample_count = statistics.count};
+    if (statistics.count > 0) {
+        double inner = (double)measurement.inner_count;
+        out->inner_count = measurement.inner_count;
+        out->median_s = statistics.median / inner;
+        out->low_quartile_s = statistics.low_quartile / inner;
+        out->high_quartile_s = statistics.high_quartile / inner;
+        out->min_s = least_s / inner;
+        out->units = measurement.units;
+    }
 end:
     free(samples);
     return status;
@@ -479,127 +452,98 @@ enum fulcrum_status fulcrum_speed_case_time(struct fulcrum_speed_case *speed_cas
     return fulcrum_timing_measure(&work, &speed_case->timing, budget_s, stop, err);
 }
 
-static struct fulcrum_speed_case solve_case(
-    size_t series, const struct fulcrum_network *network)
+struct case_list {
+    struct fulcrum_speed_case *items;
+    size_t count;
+    double actors_most;
+};
+
+/* Adds the case with a network, unless that has too many actors. */
+static void add_network(struct case_list *list, const struct fulcrum_network *network,
+    const struct fulcrum_speed_case *speed_case)
 {
-    return (struct fulcrum_speed_case){.part = FULCRUM_SPEED_SOLVE,
+    struct fulcrum_speed_case *out = &list->items[list->count];
+    if (network->actors <= list->actors_most) {
+        *out = *speed_case;
+        out->law = fulcrum_step_law_name(network->step.law);
+        out->actors = network->actors;
+        out->threads = fulcrum_cpu_servers(&network->cpu);
+        out->network = *network;
+        list->count++;
+    }
+}
+
+static void add_series(struct case_list *list, size_t series)
+{
+    const struct series *from = &all_series[series];
+    const struct fulcrum_speed_case speed_case = {.part = FULCRUM_SPEED_SOLVE,
         .series = series,
-        .name = all_series[series].name,
-        .law = fulcrum_step_law_name(network->step.law),
-        .actors = network->actors,
-        .threads = fulcrum_cpu_servers(&network->cpu),
-        .network = *network,
-        .options = {.method = all_series[series].method, .seed = 1}};
-}
-
-enum { SWEEPS = 4 };
-
-/* Adds at `out`; returns how many. */
-static size_t add_solutions(struct fulcrum_speed_case *out, double actors_most)
-{
-    size_t count = 0;
-    for (size_t i = 0; i < COUNT_OF(all_series) * COUNT_OF(sizes); i++) {
-        size_t series = i / COUNT_OF(sizes);
-        double actors = sizes[i % COUNT_OF(sizes)];
-        if (actors <= fmin(actors_most, all_series[series].actors_most)) {
-            struct fulcrum_network network = all_series[series].build(actors);
-            out[count++] = solve_case(series, &network);
-        }
+        .name = from->name,
+        .options = {.method = from->method, .seed = 1}};
+    for (size_t i = 0; i < COUNT_OF(sizes) && sizes[i] <= from->actors_most; i++) {
+        const struct fulcrum_network network = from->build(sizes[i]);
+        add_network(list, &network, &speed_case);
     }
-    return count;
-}
-
-static size_t add_shapes(struct fulcrum_speed_case *out, double actors_most)
-{
-    size_t count = 0;
-    for (size_t i = 0; i < COUNT_OF(more_shapes); i++) {
-        if (more_shapes[i].actors <= actors_most) {
-            struct fulcrum_network network =
-                greedy(more_shapes[i].actors, more_shapes[i].threads, &lognormal);
-            out[count] = solve_case(0, &network);
-            out[count].series = FULCRUM_SPEED_SERIES_COUNT;
-            out[count++].name = "fast, other shapes";
-        }
-    }
-    return count;
-}
-
-static size_t add_simulations(struct fulcrum_speed_case *out, double actors_most)
-{
-    size_t count = 0;
-    size_t laws = COUNT_OF(simulated_steps);
-    for (size_t i = 0; i < laws * COUNT_OF(simulated_actors); i++) {
-        double actors = simulated_actors[i / laws];
-        if (actors <= actors_most) {
-            struct fulcrum_network network =
-                greedy(actors, actors / 2.0, &simulated_steps[i % laws]);
-            out[count] = solve_case(0, &network);
-            out[count].part = FULCRUM_SPEED_SIMULATION;
-            out[count].name = "simulated steps";
-            out[count++].options =
-                (struct fulcrum_solver_options){.method = FULCRUM_METHOD_SIMULATE,
-                    .seed = 1,
-                    .half_width_rel = no_half_width_rel,
-                    .max_steps = timed_steps};
-        }
-    }
-    return count;
-}
-
-static size_t add_sweeps(
-    struct fulcrum_speed_case *out, struct fulcrum_speed_sweep *const *sweeps)
-{
-    static const char *const names[SWEEPS] = {"greedy, all threads",
-        "greedy, one thread", "half batches, all threads", "half batches, one thread"};
-    for (size_t i = 0; i < SWEEPS; i++) {
-        out[i] = (struct fulcrum_speed_case){.part = FULCRUM_SPEED_SWEEP,
-            .name = names[i],
-            .law = "",
-            .actors = (double)NAN,
-            .threads = (double)NAN,
-            .sweep = sweeps[i / 2],
-            .sweep_threads = i % 2};
-    }
-    return SWEEPS;
 }
 
 struct fulcrum_speed_case *fulcrum_speed_cases_new(
     size_t *count, double actors_most, struct fulcrum_speed_sweep *const *sweeps)
 {
+    static const char *const sweep_names[] = {"greedy, all threads",
+        "greedy, one thread", "half batches, all threads", "half batches, one thread"};
+    static const struct fulcrum_speed_case shape = {.part = FULCRUM_SPEED_SOLVE,
+        .series = FULCRUM_SPEED_SERIES_COUNT,
+        .name = "fast, other shapes",
+        .options = {.method = FULCRUM_METHOD_FAST, .seed = 1}};
+    const struct fulcrum_speed_case simulation = {.part = FULCRUM_SPEED_SIMULATION,
+        .name = "simulated steps",
+        .options = {.method = FULCRUM_METHOD_SIMULATE,
+            .seed = 1,
+            .half_width_rel = no_half_width_rel,
+            .max_steps = timed_steps}};
     enum {
         MOST = COUNT_OF(all_series) * COUNT_OF(sizes) + COUNT_OF(more_shapes) +
                COUNT_OF(simulated_steps) * COUNT_OF(simulated_actors) +
-               COUNT_OF(yardsticks) + SWEEPS
+               COUNT_OF(yardsticks) + COUNT_OF(sweep_names)
     };
-    struct fulcrum_speed_case *cases = fulcrum_allocate(MOST, sizeof *cases);
+    struct case_list list = {
+        fulcrum_allocate(MOST, sizeof *list.items), 0, actors_most};
     for (size_t i = 0; i < COUNT_OF(yardsticks); i++) {
-        cases[i] = (struct fulcrum_speed_case){.part = FULCRUM_SPEED_YARDSTICK,
-            .series = i,
-            .name = yardsticks[i].name,
-            .law = fulcrum_step_law_name(FULCRUM_LAW_EXPONENTIAL),
-            .actors = (double)YARDSTICK_CUSTOMERS,
-            .threads = (double)NAN};
+        list.items[list.count++] =
+            (struct fulcrum_speed_case){.part = FULCRUM_SPEED_YARDSTICK,
+                .series = i,
+                .name = yardsticks[i].name,
+                .law = fulcrum_step_law_name(FULCRUM_LAW_EXPONENTIAL),
+                .actors = (double)YARDSTICK_CUSTOMERS,
+                .threads = (double)NAN};
     }
-    size_t used = COUNT_OF(yardsticks);
-    used += add_solutions(cases + used, actors_most);
-    used += add_shapes(cases + used, actors_most);
-    used += add_simulations(cases + used, actors_most);
-    used += add_sweeps(cases + used, sweeps);
-    *count = used;
-    return cases;
-}
-
-/* "solve", "simulation", "sweep", "yardstick". */
-static const char *speed_part_name(enum fulcrum_speed_part part)
-{
-    static const char *const names[] = {"solve", "simulation", "sweep", "yardstick"};
-    return names[part];
-}
-
-/* Name of a series as a chart explains it; NULL where it is in the table alone. */
-static const char *speed_series_label(size_t series)
-{
-    return series < FULCRUM_SPEED_SERIES_COUNT ? all_series[series].label : NULL;
+    for (size_t i = 0; i < COUNT_OF(all_series); i++) {
+        add_series(&list, i);
+    }
+    for (size_t i = 0; i < COUNT_OF(more_shapes); i++) {
+        const struct fulcrum_network network =
+            greedy(more_shapes[i].actors, more_shapes[i].threads, &lognormal);
+        add_network(&list, &network, &shape);
+    }
+    size_t laws = COUNT_OF(simulated_steps);
+    for (size_t i = 0; i < laws * COUNT_OF(simulated_actors); i++) {
+        double actors = simulated_actors[i / laws];
+        const struct fulcrum_network network =
+            greedy(actors, actors / 2.0, &simulated_steps[i % laws]);
+        add_network(&list, &network, &simulation);
+    }
+    for (size_t i = 0; i < COUNT_OF(sweep_names); i++) {
+        list.items[list.count++] =
+            (struct fulcrum_speed_case){.part = FULCRUM_SPEED_SWEEP,
+                .name = sweep_names[i],
+                .law = "",
+                .actors = (double)NAN,
+                .threads = (double)NAN,
+                .sweep = sweeps[i / 2],
+                .sweep_threads = i % 2};
+    }
+    *count = list.count;
+    return list.items;
 }
 
 /* How long solutions take, printed and drawn. */
@@ -625,9 +569,10 @@ end:
 static void add_timing(
     struct fulcrum_table *table, const struct fulcrum_speed_case *speed_case)
 {
+    static const char *const parts[] = {"solve", "simulation", "sweep", "yardstick"};
     const struct fulcrum_timing *timing = &speed_case->timing;
     fulcrum_table_row(table);
-    fulcrum_table_text(table, "part", "part", speed_part_name(speed_case->part));
+    fulcrum_table_text(table, "part", "part", parts[speed_case->part]);
     fulcrum_table_text(table, "name", "name", speed_case->name);
     fulcrum_table_text(table, "law", "law", speed_case->law);
     fulcrum_table_number(table, "actors", "actors", speed_case->actors);
@@ -675,7 +620,9 @@ static void add_costs(struct fulcrum_result *result, const struct fulcrum_speed 
     struct fulcrum_table *marks = fulcrum_result_table(result, "published", NULL);
     for (size_t i = 0; i < speed->case_count; i++) {
         const struct fulcrum_speed_case *speed_case = &speed->cases[i];
-        const char *label = speed_series_label(speed_case->series);
+        size_t series = speed_case->series;
+        const char *label =
+            series < FULCRUM_SPEED_SERIES_COUNT ? all_series[series].label : NULL;
         if (speed_case->timing.sample_count == 0) {
             continue;
         }

@@ -9,6 +9,7 @@
 
 #include "cli/option.h"
 #include "model/status.h"
+#include "presets/load/preset_kind.h"
 #include "presets/result/result_io.h"
 
 /* What becomes of -o FILE, and whether there is a --format. */
@@ -129,6 +130,14 @@ struct fulcrum_command_syntax {
 /* What the parser and the usage of `command` need. */
 void fulcrum_command_syntax_init(
     const struct fulcrum_command *command, struct fulcrum_command_syntax *out);
+
+/*
+ * The kind of file that is called so.
+ *   fails    FULCRUM_ERR_UNKNOWN_NAME; `context` gets exit code 2
+ */
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_preset_kind_parse(const char *name,
+    struct fulcrum_context *context, enum fulcrum_preset_kind *out,
+    struct fulcrum_error *err);
 
 /* A calibration as `fulcrum show` prints it. */
 struct fulcrum_calibration;

@@ -25,7 +25,7 @@
 #include "model/try.h"
 
 /* Values of getopt_long for long options start above every short letter. */
-enum { LONG_BASE = 256, NAME_SIZE = 64 };
+enum { LONG_BASE = 256, NAME_SIZE = 64, ROWS_MOST = 64 };
 
 /* A row with the member it fills. */
 struct slot {
@@ -34,14 +34,13 @@ struct slot {
 };
 
 struct parser {
-    const struct fulcrum_syntax *syntax;
     char *settings;
     int argc;
     char *const *argv;
     size_t count;
-    struct slot *slots;
-    struct option *longs; /* getopt's own tables */
-    char *shorts;
+    struct slot slots[ROWS_MOST + 1];
+    struct option longs[ROWS_MOST + 1]; /* getopt's own tables */
+    char shorts[2 * ROWS_MOST + 3];
     const struct fulcrum_argument *argument; /* the next one; NULL: none */
     struct fulcrum_error *err;
 };
@@ -129,15 +128,6 @@ static enum fulcrum_status set_choice(const struct slot *slot, const char *name,
         err, FULCRUM_ERR_RANGE, "%s: '%s' is not one of %s", name, text, expected);
 }
 
-static enum fulcrum_status set_path(const struct slot *slot, const char *name,
-    const char *text, struct fulcrum_error *err)
-{
-    FAIL_IF(text[0] == '\0', err, FULCRUM_ERR_FORMAT,
-        "%s: '' is empty: expected a path", name);
-    *(const char **)slot->member = text;
-    return FULCRUM_OK;
-}
-
 static enum fulcrum_status set_value(
     const struct parser *parser, const struct slot *slot, const char *text)
 {
@@ -155,7 +145,10 @@ static enum fulcrum_status set_value(
         *(const char **)slot->member = text;
         return FULCRUM_OK;
     case FULCRUM_OPTION_FILE:
-        return set_path(slot, name, text, parser->err);
+        FAIL_IF(text[0] == '\0', parser->err, FULCRUM_ERR_FORMAT,
+            "%s: '' is empty: expected a path", name);
+        *(const char **)slot->member = text;
+        return FULCRUM_OK;
     case FULCRUM_OPTION_CHOICE:
         return set_choice(slot, name, text, parser->err);
     case FULCRUM_OPTION_LIST:
@@ -170,19 +163,16 @@ static bool takes_value(const struct fulcrum_option *row)
     return row->kind != FULCRUM_OPTION_FLAG && row->kind != FULCRUM_OPTION_HELP;
 }
 
-static void count_row(const struct fulcrum_option_group *group,
-    const struct fulcrum_option *row, void *user)
+static bool is_number(const struct fulcrum_option *row)
 {
-    struct parser *parser = user;
-    (void)group;
-    (void)row;
-    parser->count++;
+    return row->kind == FULCRUM_OPTION_NUMBER || row->kind == FULCRUM_OPTION_COUNT;
 }
 
 static void add_slot(const struct fulcrum_option_group *group,
     const struct fulcrum_option *row, void *user)
 {
     struct parser *parser = user;
+    assert(parser->count < ROWS_MOST);
     struct slot *slot = &parser->slots[parser->count];
     struct option *option = &parser->longs[parser->count];
     slot->row = row;
@@ -196,57 +186,28 @@ static void add_slot(const struct fulcrum_option_group *group,
         parser->shorts[end + 1] = takes_value(row) ? ':' : '\0';
     }
     /* The state of a member that was not given and has no fallback. */
-    switch (slot->row->kind) {
-    case FULCRUM_OPTION_FLAG:
-    case FULCRUM_OPTION_HELP:
-        *(bool *)slot->member = false;
-        break;
-    case FULCRUM_OPTION_NUMBER:
-    case FULCRUM_OPTION_COUNT:
-        *(double *)slot->member = NAN;
-        break;
-    case FULCRUM_OPTION_TEXT:
-    case FULCRUM_OPTION_FILE:
-        *(const char **)slot->member = NULL;
-        break;
-    case FULCRUM_OPTION_CHOICE:
+    static const size_t sizes[] = {
+        [FULCRUM_OPTION_FLAG] = sizeof(bool),
+        [FULCRUM_OPTION_NUMBER] = sizeof(double),
+        [FULCRUM_OPTION_COUNT] = sizeof(double),
+        [FULCRUM_OPTION_TEXT] = sizeof(const char *),
+        [FULCRUM_OPTION_FILE] = sizeof(const char *),
+        [FULCRUM_OPTION_CHOICE] = sizeof(int),
+        [FULCRUM_OPTION_LIST] = sizeof(struct fulcrum_text_list),
+        [FULCRUM_OPTION_HELP] = sizeof(bool),
+    };
+    memset(slot->member, 0, sizes[row->kind]);
+    if (row->kind == FULCRUM_OPTION_CHOICE) {
         *(int *)slot->member = -1;
-        break;
-    case FULCRUM_OPTION_LIST:
-        *(struct fulcrum_text_list *)slot->member = (struct fulcrum_text_list){0, NULL};
-        break;
+    } else if (is_number(row)) {
+        *(double *)slot->member = NAN;
     }
     parser->count++;
-}
-
-static void set_fallbacks(const struct parser *parser)
-{
-    for (size_t i = 0; i < parser->count; i++) {
-        const struct slot *slot = &parser->slots[i];
-        if (slot->row->fallback == NULL) {
-            continue;
-        }
-        enum fulcrum_status status = set_value(parser, slot, slot->row->fallback);
+    if (row->fallback != NULL) {
+        enum fulcrum_status status = set_value(parser, slot, row->fallback);
         assert(status == FULCRUM_OK);
         (void)status;
     }
-}
-
-static enum fulcrum_status build(struct parser *parser)
-{
-    fulcrum_options_each(parser->syntax, count_row, parser);
-    size_t count = parser->count;
-    parser->slots = calloc(count + 1, sizeof *parser->slots);
-    parser->longs = calloc(count + 1, sizeof *parser->longs);
-    parser->shorts = calloc(2 * count + 3, 1);
-    FAIL_IF(parser->slots == NULL || parser->longs == NULL || parser->shorts == NULL,
-        parser->err, FULCRUM_ERR_NO_MEMORY, "out of memory");
-    /* '-': arguments come in their order, as value 1; ':': no messages of its own. */
-    memcpy(parser->shorts, "-:", 3);
-    parser->count = 0;
-    fulcrum_options_each(parser->syntax, add_slot, parser);
-    set_fallbacks(parser);
-    return FULCRUM_OK;
 }
 
 /* getopt returns only what its tables hold, so there is one. */
@@ -264,13 +225,9 @@ static const struct slot *slot_of(const struct parser *parser, int code)
 
 static enum fulcrum_status fail_unknown(const struct parser *parser, const char *word)
 {
-    char name[NAME_SIZE];
     /* The name in a word like "--name=value", without dashes and value. */
-    char *out = name;
-    size_t size = sizeof name;
-    size_t length = strcspn(word + 2, "=");
-    (void)snprintf(
-        out, size, "%.*s", (int)(length < size ? length : size - 1), word + 2);
+    char name[NAME_SIZE];
+    (void)snprintf(name, sizeof name, "%.*s", (int)strcspn(word + 2, "="), word + 2);
     for (size_t i = 0; i < parser->count; i++) {
         FAIL_IF(
             name[0] != '\0' && strncmp(parser->longs[i].name, name, strlen(name)) == 0,
@@ -353,10 +310,12 @@ enum fulcrum_status fulcrum_options_parse(const struct fulcrum_syntax *syntax,
     void *settings, int argc, char *const *argv, struct fulcrum_error *err)
 {
     struct parser parser = {
-        .syntax = syntax,
         .settings = settings,
         .argc = argc,
         .argv = argv,
+        /* '-': arguments come in their order, as value 1; ':': no messages of its own.
+         */
+        .shorts = "-:",
         .argument = syntax->arguments,
         .err = err,
     };
@@ -369,14 +328,8 @@ enum fulcrum_status fulcrum_options_parse(const struct fulcrum_syntax *syntax,
             *(const char **)member = NULL;
         }
     }
-    enum fulcrum_status status = build(&parser);
-    if (status == FULCRUM_OK) {
-        status = read_words(&parser);
-    }
-    free(parser.slots);
-    free(parser.longs);
-    free(parser.shorts);
-    return status;
+    fulcrum_options_each(syntax, add_slot, &parser);
+    return read_words(&parser);
 }
 
 static void free_list(struct fulcrum_text_list *list)
@@ -386,13 +339,7 @@ static void free_list(struct fulcrum_text_list *list)
     list->count = 0;
 }
 
-static int number_is_set(const struct fulcrum_option *row, double value)
-{
-    double fallback = row->fallback != NULL ? strtod(row->fallback, NULL) : (double)NAN;
-    return !isnan(value) && !(value >= fallback && value <= fallback);
-}
-
-static int text_is_set(const struct fulcrum_option *row, const char *value)
+static bool text_is_set(const struct fulcrum_option *row, const char *value)
 {
     return value != NULL &&
            (row->fallback == NULL || strcmp(value, row->fallback) != 0);
@@ -407,7 +354,9 @@ bool fulcrum_option_is_set(const struct fulcrum_option *row, const void *setting
         return *(const bool *)member;
     case FULCRUM_OPTION_NUMBER:
     case FULCRUM_OPTION_COUNT:
-        return number_is_set(row, *(const double *)member);
+        return !isnan(*(const double *)member) &&
+               (row->fallback == NULL ||
+                   *(const double *)member != strtod(row->fallback, NULL));
     case FULCRUM_OPTION_TEXT:
     case FULCRUM_OPTION_FILE:
         return text_is_set(row, *(const char *const *)member);
@@ -417,7 +366,7 @@ bool fulcrum_option_is_set(const struct fulcrum_option *row, const void *setting
     case FULCRUM_OPTION_LIST:
         return ((const struct fulcrum_text_list *)member)->count > 0;
     }
-    return 0;
+    return false;
 }
 
 static void free_row(const struct fulcrum_option_group *group,

@@ -42,8 +42,9 @@ static const char *print_line(FILE *stream, const char *text, size_t room)
     return *text == ' ' || *text == '\n' ? text + 1 : text;
 }
 
-/* As usage_print_wrapped, where the first line stands at `column` already. */
-static void print_from(FILE *stream, int column, int indent, const char *text)
+/* Breaks `text` at blanks to lines of at most 79 characters; the first one stands at
+ * `column` already. */
+static void print_wrapped(FILE *stream, int column, int indent, const char *text)
 {
     size_t room = (size_t)(LINE_WIDTH - indent);
     (void)fprintf(stream, "%*s", column < indent ? indent - column : 0, "");
@@ -56,12 +57,6 @@ static void print_from(FILE *stream, int column, int indent, const char *text)
     }
 }
 
-/* Breaks `text` at blanks to lines of at most 79 characters. */
-static void usage_print_wrapped(FILE *stream, int indent, const char *text)
-{
-    print_from(stream, 0, indent, text);
-}
-
 static void print_entry(FILE *stream, const char *name, const char *help)
 {
     int length = fprintf(stream, "  %s", name);
@@ -69,7 +64,7 @@ static void print_entry(FILE *stream, const char *name, const char *help)
         (void)fputc('\n', stream);
         length = 0;
     }
-    print_from(stream, length, HELP_COLUMN, help);
+    print_wrapped(stream, length, HELP_COLUMN, help);
 }
 
 /* Of a program: every command with its summary. */
@@ -78,7 +73,7 @@ static void usage_print_overview(FILE *stream, const struct fulcrum_program *pro
     char advice[400];
     (void)fprintf(
         stream, "Usage: %s COMMAND [OPTION]... [ARGUMENT]...\n\n", program->name);
-    usage_print_wrapped(stream, 0, program->purpose);
+    print_wrapped(stream, 0, 0, program->purpose);
     (void)fputs("\nCommands:\n", stream);
     const struct fulcrum_command *const *command = program->commands;
     for (; *command != NULL; command++) {
@@ -90,7 +85,7 @@ static void usage_print_overview(FILE *stream, const struct fulcrum_program *pro
         "Exit status: 0 done, 1 the work or the content failed, 2 wrong command line, "
         "130 interrupted.",
         program->name, program->name);
-    usage_print_wrapped(stream, 0, advice);
+    print_wrapped(stream, 0, 0, advice);
 }
 
 void fulcrum_usage_print_synopsis(FILE *stream, const struct fulcrum_command *command)
@@ -99,11 +94,9 @@ void fulcrum_usage_print_synopsis(FILE *stream, const struct fulcrum_command *co
         command->program != NULL ? command->program : FULCRUM_PROGRAM, command->name);
     const struct fulcrum_argument *argument = command->arguments;
     for (; argument != NULL && argument->name != NULL; argument++) {
-        static const char *const forms[] = {" %s", " [%s]", " [%s]..."};
-        const char *form = forms[argument->kind];
-        size_t before = strcspn(form, "%");
-        (void)fprintf(stream, "%.*s%s%s", (int)before, form, argument->name,
-            form + before + strlen("%s"));
+        static const char *const around[][2] = {{"", ""}, {"[", "]"}, {"[", "]..."}};
+        const char *const *marks = around[argument->kind];
+        (void)fprintf(stream, " %s%s%s", marks[0], argument->name, marks[1]);
     }
 }
 
@@ -167,17 +160,6 @@ static void print_option(FILE *stream, const struct fulcrum_option *row)
     print_entry(stream, name, help);
 }
 
-static void print_arguments(FILE *stream, const struct fulcrum_argument *argument)
-{
-    if (argument == NULL) {
-        return;
-    }
-    (void)fputs("\nArguments:\n", stream);
-    for (; argument->name != NULL; argument++) {
-        print_entry(stream, argument->name, argument->help);
-    }
-}
-
 static void print_examples(FILE *stream, const struct fulcrum_example *example)
 {
     if (example == NULL) {
@@ -203,7 +185,7 @@ static void print_examples(FILE *stream, const struct fulcrum_example *example)
             room = LINE_WIDTH - CONTINUED;
         }
         (void)fprintf(stream, "%s\n", line);
-        usage_print_wrapped(stream, 6, example->what);
+        print_wrapped(stream, 0, 6, example->what);
     }
 }
 
@@ -214,8 +196,12 @@ void fulcrum_usage_print_command(FILE *stream, const struct fulcrum_command *com
     (void)fputs("Usage: ", stream);
     fulcrum_usage_print_synopsis(stream, command);
     (void)fputs("\n\n", stream);
-    usage_print_wrapped(stream, 0, command->description);
-    print_arguments(stream, command->arguments);
+    print_wrapped(stream, 0, 0, command->description);
+    const struct fulcrum_argument *argument = command->arguments;
+    (void)fputs(argument != NULL ? "\nArguments:\n" : "", stream);
+    for (; argument != NULL && argument->name != NULL; argument++) {
+        print_entry(stream, argument->name, argument->help);
+    }
     const struct fulcrum_option_group *group = syntax.groups;
     for (; group->rows != NULL; group++) {
         (void)fprintf(
@@ -226,8 +212,6 @@ void fulcrum_usage_print_command(FILE *stream, const struct fulcrum_command *com
     }
     print_examples(stream, command->examples);
 }
-
-enum { HINT_SIZE = 400 };
 
 /* Help and version go to standard output too, which may be closed or full. */
 static int finish_stdout(const struct fulcrum_program *program)
@@ -249,17 +233,6 @@ static int report_usage(const struct fulcrum_program *program,
     (void)fprintf(stderr, "%s: '%s %s%s--help' explains the options\n", program->name,
         program->name, command != NULL ? command : "", command != NULL ? " " : "");
     return FULCRUM_EXIT_USAGE;
-}
-
-static int report_unknown_command(
-    const struct fulcrum_program *program, const char *name)
-{
-    struct fulcrum_error err = {FULCRUM_OK, ""};
-    char hint[HINT_SIZE];
-    fulcrum_command_hint(program->commands, name, hint, sizeof hint);
-    (void)fulcrum_fail(
-        &err, FULCRUM_ERR_UNKNOWN_NAME, "unknown command '%s'%s", name, hint);
-    return report_usage(program, &err, NULL);
 }
 
 /* Opens the output, unless the command writes the file itself. */
@@ -348,21 +321,6 @@ static int run_command(const struct fulcrum_program *program,
     return exit_code;
 }
 
-static int print_help(const struct fulcrum_program *program, const char *name)
-{
-    if (name == NULL) {
-        usage_print_overview(stdout, program);
-        return finish_stdout(program);
-    }
-    const struct fulcrum_command *command =
-        fulcrum_command_find(program->commands, name);
-    if (command == NULL) {
-        return report_unknown_command(program, name);
-    }
-    fulcrum_usage_print_command(stdout, command);
-    return finish_stdout(program);
-}
-
 static bool is_word(const char *word, const char *name, const char *letter)
 {
     return strcmp(word, name) == 0 || strcmp(word, letter) == 0;
@@ -371,20 +329,29 @@ static bool is_word(const char *word, const char *name, const char *letter)
 int fulcrum_program_run(const struct fulcrum_program *program, int argc, char **argv)
 {
     const char *word = argc > 1 ? argv[1] : "--help";
-    if (is_word(word, "--help", "-h")) {
-        return print_help(program, NULL);
-    }
     if (is_word(word, "--version", "-V")) {
         (void)printf("%s %s\n", program->name, FULCRUM_VERSION);
         return finish_stdout(program);
     }
-    if (strcmp(word, "help") == 0) {
-        return print_help(program, argc > 2 ? argv[2] : NULL);
+    bool is_help = strcmp(word, "help") == 0;
+    if (is_word(word, "--help", "-h") || (is_help && argc < 3)) {
+        usage_print_overview(stdout, program);
+        return finish_stdout(program);
     }
+    const char *name = is_help ? argv[2] : word;
     const struct fulcrum_command *command =
-        fulcrum_command_find(program->commands, word);
+        fulcrum_command_find(program->commands, name);
     if (command == NULL) {
-        return report_unknown_command(program, word);
+        struct fulcrum_error err = {FULCRUM_OK, ""};
+        char hint[400];
+        fulcrum_command_hint(program->commands, name, hint, sizeof hint);
+        (void)fulcrum_fail(
+            &err, FULCRUM_ERR_UNKNOWN_NAME, "unknown command '%s'%s", name, hint);
+        return report_usage(program, &err, NULL);
+    }
+    if (is_help) {
+        fulcrum_usage_print_command(stdout, command);
+        return finish_stdout(program);
     }
     fulcrum_numerics_return_failures();
     fulcrum_products_use_one_thread();

@@ -8,10 +8,10 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "calibrate/probe/calibrate.h"
+#include "calibrate/stopwatch.h"
 #include "cli/message.h"
 
 enum { BAR_CELLS = 24, LINE_SIZE = 160, SCREEN_WIDTH = 79 };
@@ -22,13 +22,6 @@ static const double least_line_interval_s = 10.0;
 static const double most_line_interval_s = 60.0;
 /* Before this an estimate of the time left is a guess. */
 static const double estimate_after_frac = 0.02;
-
-static double monotonic_s(void)
-{
-    struct timespec now;
-    (void)clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
 
 void fulcrum_progress_init(struct fulcrum_progress *out, FILE *stream,
     enum fulcrum_progress_style style, double (*clock_s)(void))
@@ -50,7 +43,7 @@ void fulcrum_progress_start(
     enum fulcrum_progress_style style =
         isatty(STDERR_FILENO) ? FULCRUM_PROGRESS_BAR : FULCRUM_PROGRESS_LINES;
     fulcrum_progress_init(
-        out, stderr, context->quiet ? FULCRUM_PROGRESS_SILENT : style, monotonic_s);
+        out, stderr, context->quiet ? FULCRUM_PROGRESS_SILENT : style, fulcrum_wall_s);
     if (context->program != NULL) {
         out->program = context->program;
     }
@@ -86,13 +79,6 @@ static void draw_bar(struct fulcrum_progress *progress, double done_frac,
     progress->width = (int)strlen(line);
 }
 
-static void write_line(const struct fulcrum_progress *progress, double done_frac,
-    const char *left, const char *stage)
-{
-    (void)fprintf(progress->stream, "%s: %3.0f %%%s%s: %s\n", progress->program,
-        100.0 * done_frac, left[0] != '\0' ? ", " : "", left, stage);
-}
-
 void fulcrum_progress_update(
     struct fulcrum_progress *progress, double done_frac, const char *stage)
 {
@@ -111,7 +97,8 @@ void fulcrum_progress_update(
         draw_bar(progress, done_frac, left, stage);
         progress->due_s = now_s + bar_interval_s;
     } else {
-        write_line(progress, done_frac, left, stage);
+        (void)fprintf(progress->stream, "%s: %3.0f %%%s%s: %s\n", progress->program,
+            100.0 * done_frac, left[0] != '\0' ? ", " : "", left, stage);
         progress->due_s =
             now_s + fmin(fmax(elapsed_s, least_line_interval_s), most_line_interval_s);
     }
@@ -127,21 +114,14 @@ void fulcrum_progress_end(struct fulcrum_progress *progress)
     }
 }
 
-/* A long measurement: its progress on the screen, and Ctrl-C. */
-
-void fulcrum_measuring_progress_start(
-    struct fulcrum_measuring_progress *watch, const struct fulcrum_context *context)
+void fulcrum_progress_watch(
+    struct fulcrum_progress *out, const struct fulcrum_context *context)
 {
-    watch->interrupted = fulcrum_interrupt_watch();
-    fulcrum_progress_start(&watch->progress, context);
+    fulcrum_progress_start(out, context);
+    out->interrupted = fulcrum_interrupt_watch();
 }
 
-void fulcrum_measuring_progress_end(struct fulcrum_measuring_progress *watch)
-{
-    fulcrum_progress_end(&watch->progress);
-}
-
-enum fulcrum_status fulcrum_measuring_progress_settle(enum fulcrum_status status,
+enum fulcrum_status fulcrum_progress_settle(enum fulcrum_status status,
     struct fulcrum_context *context, const struct fulcrum_error *err)
 {
     if (status != FULCRUM_ERR_INTERRUPTED) {
@@ -152,14 +132,12 @@ enum fulcrum_status fulcrum_measuring_progress_settle(enum fulcrum_status status
     return FULCRUM_OK;
 }
 
-bool fulcrum_measuring_progress_stops(void *watch)
+bool fulcrum_progress_stops(void *progress)
 {
-    const struct fulcrum_measuring_progress *own = watch;
-    return *own->interrupted != 0;
+    return *((const struct fulcrum_progress *)progress)->interrupted != 0;
 }
 
-void fulcrum_measuring_progress_show(void *watch, double done_frac, const char *what)
+void fulcrum_progress_show(void *progress, double done_frac, const char *what)
 {
-    struct fulcrum_measuring_progress *own = watch;
-    fulcrum_progress_update(&own->progress, done_frac, what);
+    fulcrum_progress_update(progress, done_frac, what);
 }

@@ -21,8 +21,9 @@ struct fulcrum_progress {
     enum fulcrum_progress_style style;
     double (*clock_s)(void); /* monotonic */
     double start_s;
-    double due_s; /* before this nothing more is shown */
-    int width;    /* characters of the line on the screen */
+    double due_s;                             /* before this nothing more is shown */
+    int width;                                /* characters of the line on the screen */
+    const volatile sig_atomic_t *interrupted; /* of a measurement */
 };
 
 /* On standard error: a bar on a terminal, lines elsewhere, silent with --quiet. */
@@ -46,33 +47,24 @@ void fulcrum_progress_update(
 /* Takes the bar off the screen. */
 void fulcrum_progress_end(struct fulcrum_progress *progress);
 
-/* A long measurement: its progress on the screen, and Ctrl-C. */
+/* A long measurement, which gets its progress as `user`. */
 
-/* Handed as `user` to what measures, with the two functions below. */
-struct fulcrum_measuring_progress {
-    struct fulcrum_progress progress;
-    const volatile sig_atomic_t *interrupted;
-};
-
-/* Ctrl-C is noted from now on, and progress shown as the context wants it. */
-void fulcrum_measuring_progress_start(
-    struct fulcrum_measuring_progress *watch, const struct fulcrum_context *context);
-
-/* Takes the progress off the screen. */
-void fulcrum_measuring_progress_end(struct fulcrum_measuring_progress *watch);
+/* The same as fulcrum_progress_start; Ctrl-C is noted from now on. */
+void fulcrum_progress_watch(
+    struct fulcrum_progress *out, const struct fulcrum_context *context);
 
 /*
  * What was measured before Ctrl-C is kept: its status becomes FULCRUM_OK, the exit code
  * and a note tell. Others are returned as they are.
  *   err      of the measurement; may be NULL
  */
-enum fulcrum_status fulcrum_measuring_progress_settle(enum fulcrum_status status,
+enum fulcrum_status fulcrum_progress_settle(enum fulcrum_status status,
     struct fulcrum_context *context, const struct fulcrum_error *err);
 
-/* For `stop`: 1 after Ctrl-C. */
-bool fulcrum_measuring_progress_stops(void *watch);
+/* For `stop`: true after Ctrl-C. */
+bool fulcrum_progress_stops(void *progress);
 
 /* For `progress`. */
-void fulcrum_measuring_progress_show(void *watch, double done_frac, const char *what);
+void fulcrum_progress_show(void *progress, double done_frac, const char *what);
 
 #endif

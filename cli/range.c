@@ -90,25 +90,23 @@ static enum fulcrum_status fill_range(const struct fulcrum_field *field,
     FAIL_IF(length > (double)FULCRUM_RANGE_VALUES_MOST, err, FULCRUM_ERR_RANGE,
         "%s=%s: %.6g values, expected at most %d", field->path, text, length,
         (int)FULCRUM_RANGE_VALUES_MOST);
-    *count = (size_t)length;
-    *out = calloc(*count, sizeof **out);
-    for (size_t i = 0; *out != NULL && i < *count; i++) {
+    double *values = calloc((size_t)length, sizeof *values);
+    TRY_MEMORY(values, err, "a range");
+    for (size_t i = 0; i < (size_t)length; i++) {
         double value = range.multiplies ? range.first * pow(range.step, (double)i)
                                         : range.first + range.step * (double)i;
-        double range_value = fmin(value, range.last);
-        (*out)[i] = range_value;
+        values[i] = fmin(value, range.last);
     }
-    return *out != NULL ? FULCRUM_OK
-                        : fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "a range");
+    *out = values;
+    *count = (size_t)length;
+    return FULCRUM_OK;
 }
 
 static int compare_numbers(const void *a, const void *b)
 {
-    double x;
-    double y;
-    memcpy(&x, a, sizeof x);
-    memcpy(&y, b, sizeof y);
-    return (x > y) - (x < y);
+    double left = *(const double *)a;
+    double right = *(const double *)b;
+    return (left > right) - (left < right);
 }
 
 static enum fulcrum_status fill_list(const struct fulcrum_field *field,
@@ -122,13 +120,11 @@ static enum fulcrum_status fill_list(const struct fulcrum_field *field,
     TRY_MEMORY(values, err, "a list of %zu values", length);
     const char *at = text;
     for (size_t i = 0; i < length; i++) {
-        int last = i + 1 == length;
-        if (!take_number(&at, &values[i]) ||
-            !(last ? *at == '\0' : take_char(&at, ','))) {
-            free(values);
-            return fail_format(field, text, err);
-        }
-        enum fulcrum_status status = check_whole(field, values[i], err);
+        bool is_last = i + 1 == length;
+        bool is_good = take_number(&at, &values[i]) &&
+                       (is_last ? *at == '\0' : take_char(&at, ','));
+        enum fulcrum_status status = is_good ? check_whole(field, values[i], err)
+                                             : fail_format(field, text, err);
         if (status != FULCRUM_OK) {
             free(values);
             return status;

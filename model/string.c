@@ -7,24 +7,33 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Room for `more` bytes and the terminating zero. */
-static bool make_room(struct fulcrum_string *text, size_t more)
+char *fulcrum_string_room(struct fulcrum_string *text, size_t more)
 {
-    if (text->is_lost) {
-        return false;
-    }
     size_t needed = text->length + more + 1;
+    if (text->is_lost) {
+        return NULL;
+    }
     if (needed > text->room) {
         size_t room = needed > 2 * text->room ? needed : 2 * text->room;
         char *grown = realloc(text->chars, room);
         if (grown == NULL) {
             text->is_lost = true;
-            return false;
+            return NULL;
         }
         text->chars = grown;
         text->room = room;
     }
-    return true;
+    return text->chars + text->length;
+}
+
+void fulcrum_string_append(struct fulcrum_string *text, const void *bytes, size_t count)
+{
+    char *end = fulcrum_string_room(text, count);
+    if (end != NULL) {
+        memcpy(end, bytes, count);
+        end[count] = '\0';
+        text->length += count;
+    }
 }
 
 void fulcrum_string_add(struct fulcrum_string *text, const char *format, ...)
@@ -33,7 +42,7 @@ void fulcrum_string_add(struct fulcrum_string *text, const char *format, ...)
     va_start(args, format);
     int length = vsnprintf(NULL, 0, format, args);
     va_end(args);
-    if (length >= 0 && make_room(text, (size_t)length)) {
+    if (length >= 0 && fulcrum_string_room(text, (size_t)length) != NULL) {
         va_start(args, format);
         (void)vsnprintf(text->chars + text->length, (size_t)length + 1, format, args);
         va_end(args);

@@ -20,6 +20,16 @@ struct fulcrum_string {
 void fulcrum_string_add(struct fulcrum_string *text, const char *format, ...)
     FULCRUM_PRINTF(2, 3);
 
+/* Adds `count` bytes, without the cost of a format. */
+void fulcrum_string_append(
+    struct fulcrum_string *text, const void *bytes, size_t count);
+
+/*
+ * The end of the text with room for `more` bytes and a zero byte, for whoever writes
+ * there and adds to the length; NULL without memory.
+ */
+char *fulcrum_string_room(struct fulcrum_string *text, size_t more);
+
 /* "; PART" for each part of "first; second" that is not there yet; NULL adds none. */
 void fulcrum_string_add_parts(struct fulcrum_string *text, const char *parts);
 

@@ -134,7 +134,7 @@ static void add_set(struct fulcrum_table *table, const struct fulcrum_validation
     }
     add_name(table, set);
     fulcrum_table_text(table, "predictor", NULL,
-        fulcrum_predictor_name((size_t)set->reference->predictor));
+        fulcrum_predictor_name((int)set->reference->predictor));
     add_errors(table, "predicted_points", &new, view);
     add_fitted_count(table, &old, view);
     fulcrum_table_number(table, "fitted_mape_frac",

@@ -71,7 +71,7 @@ static enum fulcrum_status run_calibrate(
 {
     const struct settings *settings = data;
     struct fulcrum_design design;
-    struct fulcrum_measuring_progress watch;
+    struct fulcrum_progress watch;
     TRY(fulcrum_actor_settings_check(&settings->actor, context, err));
     TRY(fulcrum_learner_settings_read(&settings->learner, context, &design, err));
     TRY(fulcrum_output_check(output_path(context), err));
@@ -88,16 +88,15 @@ static enum fulcrum_status run_calibrate(
         .budget_s = settings->budget_s,
         .max_threads = isnan(settings->threads) ? 0 : (size_t)settings->threads,
         .seed = (uint64_t)settings->seed,
-        .listener = {
-            fulcrum_measuring_progress_stops, fulcrum_measuring_progress_show, &watch}};
-    fulcrum_measuring_progress_start(&watch, context);
+        .listener = {fulcrum_progress_stops, fulcrum_progress_show, &watch}};
+    fulcrum_progress_watch(&watch, context);
     struct fulcrum_calibration *calibration = NULL;
     enum fulcrum_status status = fulcrum_calibrate(&calibration, &options, err);
-    fulcrum_measuring_progress_end(&watch);
+    fulcrum_progress_end(&watch);
     if (calibration == NULL) {
         return status;
     }
-    status = fulcrum_measuring_progress_settle(status, context, err);
+    status = fulcrum_progress_settle(status, context, err);
     struct fulcrum_error failure = {FULCRUM_OK, ""};
     enum fulcrum_status handed = hand_out(calibration, context, &failure);
     fulcrum_calibration_free(calibration);

@@ -37,6 +37,9 @@ struct settings {
     double relative_to; /* NAN: not given */
 };
 
+/* Each visits points of the sweep. */
+enum pass { PASS_ALL, PASS_FIND, PASS_FRONT };
+
 struct explore_job {
     const struct settings *settings;
     struct fulcrum_context *context;
@@ -57,6 +60,7 @@ struct explore_job {
     struct fulcrum_stream *stream;
     struct fulcrum_sweep_finding *finding;
     struct fulcrum_sweep_best *best;
+    enum pass pass;
     struct fulcrum_sweep_pareto pareto; /* metric_count 0: all points are written */
     struct fulcrum_sweep_front *front;
     const size_t *chosen; /* the points on it, borrowed from it */
@@ -136,33 +140,23 @@ static void write_points(struct explore_job *job, size_t count)
     job->written += count;
 }
 
-static int visit_all(
-    void *context, const struct fulcrum_sweep_point *points, size_t count)
+/* Points are written as they come, looked at for a front, or written as those on it.
+ * What was found before Ctrl-C is written to its end. */
+static int visit(void *context, const struct fulcrum_sweep_point *points, size_t count)
 {
     struct explore_job *job = context;
-    write_points(job, count);
-    note_points(job, points, count);
-    return *job->stop != 0 || job->write_error != 0;
-}
-
-static int visit_to_find(
-    void *context, const struct fulcrum_sweep_point *points, size_t count)
-{
-    struct explore_job *job = context;
-    job->status = fulcrum_sweep_front_add(job->front, points, count, &job->failure);
-    note_points(job, points, count);
-    return *job->stop != 0 || job->status != FULCRUM_OK;
-}
-
-/* What was found before Ctrl-C is written to its end. */
-static int visit_front(
-    void *context, const struct fulcrum_sweep_point *points, size_t count)
-{
-    struct explore_job *job = context;
-    (void)points;
-    write_points(job, count);
-    show_progress(job, job->written, job->chosen_count, " on the front");
-    return (*job->stop != 0 && !job->interrupted) || job->write_error != 0;
+    if (job->pass == PASS_FIND) {
+        job->status = fulcrum_sweep_front_add(job->front, points, count, &job->failure);
+    } else {
+        write_points(job, count);
+    }
+    if (job->pass == PASS_FRONT) {
+        show_progress(job, job->written, job->chosen_count, " on the front");
+    } else {
+        note_points(job, points, count);
+    }
+    return (*job->stop != 0 && !job->interrupted) || job->status != FULCRUM_OK ||
+           job->write_error != 0;
 }
 
 /* All points failed: the sweep has no result, and the first reason is the message. */
@@ -178,6 +172,26 @@ static enum fulcrum_status check_any_ran(
     return FULCRUM_OK;
 }
 
+/* Runs a sweep with its progress. Ctrl-C is no failure: `interrupted` tells. */
+static enum fulcrum_status run_sweep(
+    struct explore_job *job, enum pass pass, struct fulcrum_error *err)
+{
+    const char *path = job->context->output_path;
+    const struct fulcrum_sweep_visitor visitor = {
+        job, wish, pass != PASS_FIND ? prepare_point : NULL, visit};
+    job->pass = pass;
+    fulcrum_progress_start(&job->progress, job->context);
+    job->visited_s = job->progress.clock_s();
+    enum fulcrum_status status =
+        fulcrum_sweep_run(job->subject.scenario, &job->plan, &visitor, err);
+    fulcrum_progress_end(&job->progress);
+    FAIL_IF(job->write_error != 0, err, FULCRUM_ERR_FILE, "%s: cannot be written: %s",
+        path != NULL ? path : "standard output", strerror(job->write_error));
+    FAIL_IF(job->status != FULCRUM_OK, err, job->status, "%s", job->failure.detail);
+    job->interrupted = job->interrupted || status == FULCRUM_ERR_INTERRUPTED;
+    return status == FULCRUM_ERR_INTERRUPTED ? FULCRUM_OK : status;
+}
+
 static void add_front(struct explore_job *job, struct fulcrum_result *found)
 {
     char metrics[300];
@@ -189,23 +203,6 @@ static void add_front(struct explore_job *job, struct fulcrum_result *found)
         fulcrum_result_note_print(found, "notes",
             "%zu points have no value of some metric and are on no front", left_out);
     }
-}
-
-/* Runs a sweep with its progress. Ctrl-C is no failure: `interrupted` tells. */
-static enum fulcrum_status run_sweep(struct explore_job *job,
-    const struct fulcrum_sweep_visitor *visitor, struct fulcrum_error *err)
-{
-    const char *path = job->context->output_path;
-    fulcrum_progress_start(&job->progress, job->context);
-    job->visited_s = job->progress.clock_s();
-    enum fulcrum_status status =
-        fulcrum_sweep_run(job->subject.scenario, &job->plan, visitor, err);
-    fulcrum_progress_end(&job->progress);
-    FAIL_IF(job->write_error != 0, err, FULCRUM_ERR_FILE, "%s: cannot be written: %s",
-        path != NULL ? path : "standard output", strerror(job->write_error));
-    FAIL_IF(job->status != FULCRUM_OK, err, job->status, "%s", job->failure.detail);
-    job->interrupted = job->interrupted || status == FULCRUM_ERR_INTERRUPTED;
-    return status == FULCRUM_ERR_INTERRUPTED ? FULCRUM_OK : status;
 }
 
 /* What was found stands in the output that people read, and else beside it, too. */
@@ -429,13 +426,12 @@ static enum fulcrum_status predict_yardstick(
 static enum fulcrum_status explore_all(
     struct explore_job *job, struct fulcrum_error *err)
 {
-    const struct fulcrum_sweep_visitor visitor = {job, wish, prepare_point, visit_all};
     TRY(start_output(job, err));
     if (job->plan.predict.draws > 0.0) {
         TRY(fulcrum_sweep_best_new(&job->plan, &job->best, err));
         job->plan.best = job->best;
     }
-    TRY(run_sweep(job, &visitor, err));
+    TRY(run_sweep(job, PASS_ALL, err));
     TRY(check_any_ran(job, err));
     return end_output(job, err);
 }
@@ -447,14 +443,13 @@ static enum fulcrum_status explore_all(
 static enum fulcrum_status find_front(
     struct explore_job *job, struct fulcrum_error *err)
 {
-    const struct fulcrum_sweep_visitor visitor = {job, wish, NULL, visit_to_find};
     TRY(fulcrum_sweep_front_new(
         &job->plan, job->pareto.metrics, job->pareto.metric_count, &job->front, err));
     /* Draws that would not be kept are those of the second time. */
     double draws = job->plan.predict.draws;
     job->plan.predict.draws = fulcrum_sweep_front_has_draws(job->front) ? draws : 0.0;
     job->plan.front = job->front;
-    enum fulcrum_status status = run_sweep(job, &visitor, err);
+    enum fulcrum_status status = run_sweep(job, PASS_FIND, err);
     job->plan.front = NULL;
     job->plan.predict.draws = draws;
     TRY(status);
@@ -470,8 +465,6 @@ static enum fulcrum_status find_front(
 static enum fulcrum_status explore_front(
     struct explore_job *job, struct fulcrum_error *err)
 {
-    const struct fulcrum_sweep_visitor visitor = {
-        job, wish, prepare_point, visit_front};
     TRY(find_front(job, err));
     if (job->settings->solve.intervals == NULL) {
         job->plan.predict.draws = standard_draws(job->chosen_count);
@@ -482,7 +475,7 @@ static enum fulcrum_status explore_front(
     TRY(start_output(job, err));
     job->plan.only = job->chosen;
     job->plan.only_count = job->chosen_count;
-    TRY(run_sweep(job, &visitor, err));
+    TRY(run_sweep(job, PASS_FRONT, err));
     return end_output(job, err);
 }
 

@@ -346,12 +346,6 @@ end:
     return status;
 }
 
-static void show_progress(void *context, double done_frac, const char *stage)
-{
-    struct fulcrum_measuring_progress *watch = context;
-    fulcrum_progress_update(&watch->progress, done_frac, stage);
-}
-
 /*
  * Reads what the settings name, and checks what they say.
  *   out      stays where it is while its plan is used; the caller clears it
@@ -376,7 +370,7 @@ static enum fulcrum_status load_inputs(const struct fulcrum_fit_settings *settin
             .setting_count = settings->sets.count,
             .paths = out->free_paths,
             .thread_count = fulcrum_parallel_threads(),
-            .stop = fulcrum_measuring_progress_stops},
+            .stop = fulcrum_progress_stops},
         .sd = out->sd.items,
         .held_out = out->hold_out.items,
         .noise_rel = settings->noise_rel,
@@ -384,7 +378,7 @@ static enum fulcrum_status load_inputs(const struct fulcrum_fit_settings *settin
         .prior_draw_count = PRIOR_DRAWS,
         .held_out_draw_count = settings->leave_one_out ? HELD_OUT_DRAWS : 0,
         .seed = (uint64_t)settings->seed,
-        .progress = show_progress,
+        .progress = fulcrum_progress_show,
         .names = (const char *const *)out->names,
         .fit_arguments = out->recipe.text};
     TRY(fulcrum_settings_parse("--set", &settings->sets, context, out->sets, err));
@@ -525,11 +519,11 @@ static enum fulcrum_status run_fit(struct inputs *inputs,
     const struct fulcrum_context *context, struct fulcrum_reference_fit *out,
     struct fulcrum_error *err)
 {
-    struct fulcrum_measuring_progress watch;
+    struct fulcrum_progress watch;
     inputs->plan.model.watcher = &watch;
-    fulcrum_measuring_progress_start(&watch, context);
+    fulcrum_progress_watch(&watch, context);
     enum fulcrum_status status = fulcrum_reference_fit_run(&inputs->plan, out, err);
-    fulcrum_measuring_progress_end(&watch);
+    fulcrum_progress_end(&watch);
     return status;
 }
 

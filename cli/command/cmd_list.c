@@ -19,43 +19,38 @@ struct settings {
     const char *kind;
 };
 
-static const char *schema_kind_name(int index)
+enum fulcrum_status fulcrum_preset_kind_parse(const char *name,
+    struct fulcrum_context *context, enum fulcrum_preset_kind *out,
+    struct fulcrum_error *err)
 {
-    return fulcrum_preset_kind_name((enum fulcrum_preset_kind)index);
-}
-
-static int kind_find(const char *name)
-{
-    int kind = 0;
-    while (
-        schema_kind_name(kind) != NULL && strcmp(schema_kind_name(kind), name) != 0) {
-        kind++;
+    for (int kind = 0; fulcrum_preset_kind_name(kind) != NULL; kind++) {
+        if (strcmp(fulcrum_preset_kind_name(kind), name) == 0) {
+            *out = (enum fulcrum_preset_kind)kind;
+            return FULCRUM_OK;
+        }
     }
-    return kind;
+    return fulcrum_usage_fail(context, err, FULCRUM_ERR_UNKNOWN_NAME,
+        "KIND '%s' is not one of machine, workload, calibration, reference or "
+        "partition",
+        name);
 }
 
 static enum fulcrum_status run_schema(
     const void *data, struct fulcrum_context *context, struct fulcrum_error *err)
 {
     const struct settings *settings = data;
-    int kind = kind_find(settings->kind);
-    FULCRUM_USAGE_IF(schema_kind_name(kind) == NULL, context, err,
-        FULCRUM_ERR_UNKNOWN_NAME,
-        "KIND '%s' is not one of machine, workload, calibration, reference or "
-        "partition",
-        settings->kind);
+    enum fulcrum_preset_kind kind = FULCRUM_PRESET_MACHINE;
     char *text = NULL;
-    enum fulcrum_status status =
-        fulcrum_preset_schema((enum fulcrum_preset_kind)kind, &text, err);
-    if (status == FULCRUM_OK) {
-        (void)fputs(text, context->out);
-    }
+    TRY(fulcrum_preset_kind_parse(settings->kind, context, &kind, err));
+    TRY(fulcrum_preset_schema(kind, &text, err));
+    (void)fputs(text, context->out);
     free(text);
-    return status;
+    return FULCRUM_OK;
 }
 
 static const struct fulcrum_argument schema_arguments[] = {
-    {"KIND", FULCRUM_ARGUMENT_ONE, offsetof(struct settings, kind), schema_kind_name,
+    {"KIND", FULCRUM_ARGUMENT_ONE, offsetof(struct settings, kind),
+        fulcrum_preset_kind_name,
         "machine, workload, calibration, reference or partition"},
     {.name = NULL},
 };
@@ -83,8 +78,8 @@ const struct fulcrum_command fulcrum_command_schema = {
 /* Adds the rows of one kind; those of presets are a table each. */
 struct kind {
     const char *name;
-    int preset_kind; /* enum fulcrum_preset_kind; -1: none */
-    void (*add)(struct fulcrum_table *table);
+    void (*add)(struct fulcrum_table *table); /* NULL: presets */
+    enum fulcrum_preset_kind preset_kind;
 };
 
 static void add_entry(struct fulcrum_table *table, const char *kind, const char *name,
@@ -170,19 +165,6 @@ static void add_learners(struct fulcrum_table *table)
     }
 }
 
-/* What a meter that works reads, in the place of a reason: "gpu-0: NVIDIA ...". */
-static void tell_domains(const struct fulcrum_meter *meter,
-    const struct fulcrum_meter_state *state, struct fulcrum_error *err)
-{
-    size_t count = 0;
-    const struct fulcrum_meter_domain *domain = meter->domains(state, &count);
-    for (size_t i = 0; i < count; i++) {
-        size_t length = strlen(err->detail);
-        (void)snprintf(err->detail + length, sizeof err->detail - length, "%s%s: %s",
-            i > 0 ? "; " : "", domain[i].name, domain[i].detail);
-    }
-}
-
 static void add_meters(struct fulcrum_table *table)
 {
     const struct fulcrum_meter *const *meter = fulcrum_meters();
@@ -191,7 +173,15 @@ static void add_meters(struct fulcrum_table *table)
         struct fulcrum_meter_state *state = NULL;
         enum fulcrum_status status = (*meter)->open("", &state, &err);
         if (status == FULCRUM_OK) {
-            tell_domains(*meter, state, &err);
+            /* What it reads, in the place of a reason: "gpu-0: NVIDIA ...". */
+            size_t count = 0;
+            const struct fulcrum_meter_domain *domain =
+                (*meter)->domains(state, &count);
+            for (size_t i = 0; i < count; i++) {
+                size_t length = strlen(err.detail);
+                (void)snprintf(err.detail + length, sizeof err.detail - length,
+                    "%s%s: %s", i > 0 ? "; " : "", domain[i].name, domain[i].detail);
+            }
             (*meter)->close(state);
         }
         add_entry(table, "meter", (*meter)->name, (*meter)->summary, &err);
@@ -208,15 +198,15 @@ static void add_charts(struct fulcrum_table *table)
 }
 
 static const struct kind kinds[] = {
-    {"machines", FULCRUM_PRESET_MACHINE, NULL},
-    {"workloads", FULCRUM_PRESET_WORKLOAD, NULL},
-    {"calibrations", FULCRUM_PRESET_CALIBRATION, NULL},
-    {"references", FULCRUM_PRESET_REFERENCE, NULL},
-    {"partitions", FULCRUM_PRESET_PARTITION, NULL},
-    {"actors", -1, add_actors},
-    {"learners", -1, add_learners},
-    {"meters", -1, add_meters},
-    {"charts", -1, add_charts},
+    {"machines", NULL, FULCRUM_PRESET_MACHINE},
+    {"workloads", NULL, FULCRUM_PRESET_WORKLOAD},
+    {"calibrations", NULL, FULCRUM_PRESET_CALIBRATION},
+    {"references", NULL, FULCRUM_PRESET_REFERENCE},
+    {"partitions", NULL, FULCRUM_PRESET_PARTITION},
+    {.name = "actors", .add = add_actors},
+    {.name = "learners", .add = add_learners},
+    {.name = "meters", .add = add_meters},
+    {.name = "charts", .add = add_charts},
 };
 
 enum { KIND_COUNT = (int)(sizeof kinds / sizeof kinds[0]) };
@@ -245,50 +235,35 @@ static enum fulcrum_status add_presets(struct fulcrum_table *table,
     return FULCRUM_OK;
 }
 
-static enum fulcrum_status add_kind(
-    struct fulcrum_table *table, const struct kind *kind, struct fulcrum_error *err)
+static bool is_wanted(const struct kind *kind, const char *name)
 {
-    if (kind->preset_kind >= 0) {
-        return add_presets(table, (enum fulcrum_preset_kind)kind->preset_kind, err);
-    }
-    kind->add(table);
-    return FULCRUM_OK;
-}
-
-/* KIND_COUNT stands for every kind. */
-static enum fulcrum_status find_kind(const char *name, struct fulcrum_context *context,
-    size_t *out, struct fulcrum_error *err)
-{
-    for (size_t i = 0; i < KIND_COUNT; i++) {
-        if (strcmp(kinds[i].name, name) == 0) {
-            *out = i;
-            return FULCRUM_OK;
-        }
-    }
-    char hint[200];
-    const struct fulcrum_names names = {&kinds[0].name, KIND_COUNT, sizeof kinds[0]};
-    fulcrum_names_hint(&names, name, hint, sizeof hint);
-    return fulcrum_usage_fail(
-        context, err, FULCRUM_ERR_UNKNOWN_NAME, "unknown kind '%s'%s", name, hint);
+    return name == NULL || strcmp(kind->name, name) == 0;
 }
 
 static enum fulcrum_status run_list(
     const void *data, struct fulcrum_context *context, struct fulcrum_error *err)
 {
     const struct settings *settings = data;
-    size_t wanted = KIND_COUNT;
+    const char *wanted = settings->kind;
+    const struct fulcrum_names names = {&kinds[0].name, KIND_COUNT, sizeof kinds[0]};
     enum fulcrum_status status = FULCRUM_OK;
-    if (settings->kind != NULL) {
-        status = find_kind(settings->kind, context, &wanted, err);
+    bool is_known = false;
+    for (size_t i = 0; i < KIND_COUNT; i++) {
+        is_known = is_known || is_wanted(&kinds[i], wanted);
     }
-    if (status != FULCRUM_OK) {
-        return status;
+    if (!is_known) {
+        char hint[200];
+        fulcrum_names_hint(&names, wanted, hint, sizeof hint);
+        return fulcrum_usage_fail(context, err, FULCRUM_ERR_UNKNOWN_NAME,
+            "unknown kind '%s'%s", wanted, hint);
     }
     struct fulcrum_result *result = fulcrum_result_new("fulcrum-list");
     struct fulcrum_table *table = fulcrum_result_table(result, "entries", "");
-    for (size_t i = 0; status == FULCRUM_OK && i < KIND_COUNT; i++) {
-        if (wanted == KIND_COUNT || wanted == i) {
-            status = add_kind(table, &kinds[i], err);
+    for (size_t i = 0; i < KIND_COUNT && status == FULCRUM_OK; i++) {
+        if (is_wanted(&kinds[i], wanted) && kinds[i].add != NULL) {
+            kinds[i].add(table);
+        } else if (is_wanted(&kinds[i], wanted)) {
+            status = add_presets(table, kinds[i].preset_kind, err);
         }
     }
     if (status != FULCRUM_OK) {

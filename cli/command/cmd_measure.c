@@ -418,10 +418,10 @@ static enum fulcrum_status hand_out(
 static enum fulcrum_status measure(
     struct job *job, struct fulcrum_context *context, struct fulcrum_error *err)
 {
-    struct fulcrum_measuring_progress watch;
-    fulcrum_measuring_progress_start(&watch, context);
+    struct fulcrum_progress watch;
+    fulcrum_progress_watch(&watch, context);
     job->inputs.options.listener = (struct fulcrum_listener){
-        fulcrum_measuring_progress_stops, fulcrum_measuring_progress_show, &watch};
+        fulcrum_progress_stops, fulcrum_progress_show, &watch};
     enum fulcrum_status status =
         fulcrum_measure(&job->found, &job->inputs.options, err);
     if (status == FULCRUM_OK && job->settings->record_pairs > 0.0) {
@@ -433,11 +433,11 @@ static enum fulcrum_status measure(
             .trace_path = job->settings->trace};
         status = fulcrum_measure_stages(&job->stages, &options, err);
     }
-    fulcrum_measuring_progress_end(&watch);
+    fulcrum_progress_end(&watch);
     if (job->found == NULL) {
         return status;
     }
-    status = fulcrum_measuring_progress_settle(status, context, err);
+    status = fulcrum_progress_settle(status, context, err);
     /* What was measured is kept even where the recording failed. */
     enum fulcrum_status handed =
         hand_out(job, context, status == FULCRUM_OK ? err : NULL);

@@ -13,23 +13,13 @@
 #include "model/try.h"
 #include "presets/load/partition_file.h"
 #include "presets/load/preset.h"
+#include "presets/load/preset_file.h"
 #include "presets/load/reference_file.h"
 
 struct settings {
     const char *kind_or_name;
     const char *name;
 };
-
-static const enum fulcrum_preset_kind shown_kinds[] = {FULCRUM_PRESET_MACHINE,
-    FULCRUM_PRESET_WORKLOAD, FULCRUM_PRESET_CALIBRATION, FULCRUM_PRESET_REFERENCE,
-    FULCRUM_PRESET_PARTITION};
-
-enum { KIND_COUNT = sizeof shown_kinds / sizeof shown_kinds[0] };
-
-static const char *kind_name(int index)
-{
-    return index < KIND_COUNT ? fulcrum_preset_kind_name(shown_kinds[index]) : NULL;
-}
 
 /* What every kind begins with. */
 static struct fulcrum_result *new_result(
@@ -49,13 +39,6 @@ struct shown_design {
     struct fulcrum_design design;
     struct fulcrum_sources sources;
 };
-
-static bool is_of_kind(const struct fulcrum_field *field, enum fulcrum_preset_kind kind)
-{
-    const char *name = fulcrum_preset_kind_name(kind);
-    size_t length = strlen(name);
-    return strncmp(field->path, name, length) == 0 && field->path[length] == '.';
-}
 
 /* One field: all of it into `file`, what people read into `shown`. */
 static void add_field(struct fulcrum_table *file, struct fulcrum_table *shown,
@@ -132,7 +115,7 @@ static enum fulcrum_status show_design(enum fulcrum_preset_kind kind, const char
     size_t count = 0;
     const struct fulcrum_field *fields = fulcrum_fields(&count);
     for (size_t i = 0; i < count; i++) {
-        if (is_of_kind(&fields[i], kind)) {
+        if (fulcrum_preset_has_field(kind, &fields[i])) {
             add_field(file, table, &shown, &fields[i]);
         }
     }
@@ -214,29 +197,15 @@ enum fulcrum_status fulcrum_show_calibration(
     return fulcrum_context_show(context, result, err);
 }
 
-static enum fulcrum_status show_calibration(
+static enum fulcrum_status show_calibration(enum fulcrum_preset_kind kind,
     const char *name, const struct fulcrum_context *context, struct fulcrum_error *err)
 {
     struct fulcrum_calibration *calibration = NULL;
+    (void)kind;
     TRY(fulcrum_calibration_load(name, &calibration, err));
     enum fulcrum_status status = fulcrum_show_calibration(calibration, context, err);
     fulcrum_calibration_free(calibration);
     return status;
-}
-
-/* "run.env_count=20 method=Pure simulation" */
-static void write_settings(
-    const struct fulcrum_reference_point *point, struct fulcrum_string *out)
-{
-    for (size_t i = 0; i < point->setting_count; i++) {
-        const struct fulcrum_reference_setting *setting = &point->settings[i];
-        fulcrum_string_add(out, "%s%s=", i > 0 ? " " : "", setting->path);
-        if (isnan(setting->number)) {
-            fulcrum_string_add(out, "%s", setting->text);
-        } else {
-            fulcrum_string_add(out, "%.12g", setting->number);
-        }
-    }
 }
 
 /* A row for each observed quantity. */
@@ -246,8 +215,17 @@ static void add_points(
     struct fulcrum_table *table = fulcrum_result_table(result, "points", "");
     for (size_t i = 0; i < reference->point_count; i++) {
         const struct fulcrum_reference_point *point = &reference->points[i];
+        /* "run.env_count=20 method=Pure simulation" */
         struct fulcrum_string settings = {.chars = NULL};
-        write_settings(point, &settings);
+        for (size_t j = 0; j < point->setting_count; j++) {
+            const struct fulcrum_reference_setting *setting = &point->settings[j];
+            fulcrum_string_add(&settings, "%s%s=", j > 0 ? " " : "", setting->path);
+            if (isnan(setting->number)) {
+                fulcrum_string_add(&settings, "%s", setting->text);
+            } else {
+                fulcrum_string_add(&settings, "%.12g", setting->number);
+            }
+        }
         for (size_t j = 0; j < point->observation_count; j++) {
             const struct fulcrum_observation *observation = &point->observations[j];
             fulcrum_table_row(table);
@@ -269,13 +247,12 @@ static void add_source(struct fulcrum_table *table, const char *part, const char
     fulcrum_table_text(table, "text", "text", text);
 }
 
-static enum fulcrum_status show_reference(
+static enum fulcrum_status show_reference(enum fulcrum_preset_kind kind,
     const char *name, const struct fulcrum_context *context, struct fulcrum_error *err)
 {
     struct fulcrum_reference *reference = NULL;
     TRY(fulcrum_reference_load(name, &reference, err));
-    struct fulcrum_result *result =
-        new_result(FULCRUM_PRESET_REFERENCE, reference->name, reference->title);
+    struct fulcrum_result *result = new_result(kind, reference->name, reference->title);
     fulcrum_result_text(
         result, "predictor", "predictor", fulcrum_predictor_name(reference->predictor));
     fulcrum_result_text(result, "predicted", "predicted",
@@ -368,14 +345,13 @@ static enum fulcrum_status add_layouts(struct fulcrum_result *result,
     return FULCRUM_OK;
 }
 
-static enum fulcrum_status show_partition(
+static enum fulcrum_status show_partition(enum fulcrum_preset_kind kind,
     const char *name, const struct fulcrum_context *context, struct fulcrum_error *err)
 {
     struct fulcrum_partition *partition = NULL;
     TRY(fulcrum_partition_load(name, &partition, err));
     const struct fulcrum_mig *mig = &partition->mig;
-    struct fulcrum_result *result =
-        new_result(FULCRUM_PRESET_PARTITION, mig->name, mig->title);
+    struct fulcrum_result *result = new_result(kind, mig->name, mig->title);
     fulcrum_result_text(result, "gpu", "GPU", mig->gpu);
     fulcrum_result_number(result, "sm_count", "SMs", mig->sm_count);
     fulcrum_result_number(result, "memory_byte", "memory", mig->memory_byte);
@@ -397,109 +373,63 @@ static enum fulcrum_status show_partition(
     return fulcrum_context_show(context, result, err);
 }
 
-/* What is known of a name that was given without its kind. */
-struct guess {
-    const char *name;
-    size_t found_count;
-    enum fulcrum_preset_kind kind; /* where it was found last */
-    size_t least_distance;
-    char nearest[64]; /* the preset nearest to it; "": none is near */
-};
-
-static enum fulcrum_status look_among(
-    enum fulcrum_preset_kind kind, struct guess *guess, struct fulcrum_error *err)
-{
-    struct fulcrum_preset_entry *entries = NULL;
-    size_t count = 0;
-    enum fulcrum_status status = fulcrum_preset_list(kind, &entries, &count, err);
-    for (size_t i = 0; status == FULCRUM_OK && i < count; i++) {
-        size_t distance = fulcrum_edit_distance(guess->name, entries[i].name);
-        if (distance == 0) {
-            guess->kind = kind;
-            guess->found_count++;
-        }
-        if (distance < guess->least_distance) {
-            guess->least_distance = distance;
-            memcpy(guess->nearest, entries[i].name, sizeof guess->nearest);
-        }
-    }
-    free(entries);
-    return status;
-}
-
+/* The kind of a preset that was named without it. */
 static enum fulcrum_status guess_kind(const char *name, struct fulcrum_context *context,
     enum fulcrum_preset_kind *out, struct fulcrum_error *err)
 {
-    struct guess guess = {.name = name,
-        .kind = FULCRUM_PRESET_MACHINE,
-        .least_distance = strlen(name) / 2};
-    guess.found_count = (size_t)(strcmp(name, "this") == 0);
-    for (size_t i = 0; i < KIND_COUNT; i++) {
-        TRY(look_among(shown_kinds[i], &guess, err));
-    }
-    if (guess.found_count != 1) {
-        FULCRUM_USAGE_IF(guess.found_count > 1, context, err, FULCRUM_ERR_UNKNOWN_NAME,
-            "more than one preset is called '%s': put machine, workload, calibration, "
-            "reference or partition before it",
-            guess.name);
-        bool is_near = guess.nearest[0] != '\0';
-        return fulcrum_usage_fail(context, err, FULCRUM_ERR_UNKNOWN_NAME,
-            "no preset is called '%s'%s%s%s (before the path of a file goes its kind)",
-            guess.name,
-            is_near ? "; did you mean '" : ": 'fulcrum list' shows what there is",
-            guess.nearest, is_near ? "'?" : "");
-    }
-    *out = guess.kind;
-    return FULCRUM_OK;
-}
-
-static enum fulcrum_status find_kind(const char *name, struct fulcrum_context *context,
-    enum fulcrum_preset_kind *out, struct fulcrum_error *err)
-{
-    for (int i = 0; i < KIND_COUNT; i++) {
-        if (strcmp(kind_name(i), name) == 0) {
-            *out = shown_kinds[i];
-            return FULCRUM_OK;
+    size_t found_count = strcmp(name, "this") == 0 ? 1 : 0;
+    size_t least_distance = strlen(name) / 2;
+    char nearest[64] = "";
+    *out = FULCRUM_PRESET_MACHINE;
+    for (int kind = 0; fulcrum_preset_kind_name(kind) != NULL; kind++) {
+        struct fulcrum_preset_entry *entries = NULL;
+        size_t count = 0;
+        TRY(fulcrum_preset_list((enum fulcrum_preset_kind)kind, &entries, &count, err));
+        for (size_t i = 0; i < count; i++) {
+            size_t distance = fulcrum_edit_distance(name, entries[i].name);
+            if (distance == 0) {
+                *out = (enum fulcrum_preset_kind)kind;
+                found_count++;
+            }
+            if (distance < least_distance) {
+                least_distance = distance;
+                memcpy(nearest, entries[i].name, sizeof nearest);
+            }
         }
+        free(entries);
     }
-    return fulcrum_usage_fail(context, err, FULCRUM_ERR_UNKNOWN_NAME,
-        "KIND '%s' is not one of machine, workload, calibration, reference or "
-        "partition",
+    bool is_near = nearest[0] != '\0';
+    FULCRUM_USAGE_IF(found_count > 1, context, err, FULCRUM_ERR_UNKNOWN_NAME,
+        "more than one preset is called '%s': put machine, workload, calibration, "
+        "reference or partition before it",
         name);
+    FULCRUM_USAGE_IF(found_count == 0, context, err, FULCRUM_ERR_UNKNOWN_NAME,
+        "no preset is called '%s'%s%s%s (before the path of a file goes its kind)",
+        name, is_near ? "; did you mean '" : ": 'fulcrum list' shows what there is",
+        nearest, is_near ? "'?" : "");
+    return FULCRUM_OK;
 }
 
 static enum fulcrum_status run_show(
     const void *data, struct fulcrum_context *context, struct fulcrum_error *err)
 {
+    static enum fulcrum_status (*const show[])(enum fulcrum_preset_kind kind,
+        const char *name, const struct fulcrum_context *context,
+        struct fulcrum_error *err) = {
+        show_design, show_design, show_calibration, show_reference, show_partition};
     const struct settings *settings = data;
     enum fulcrum_preset_kind kind = FULCRUM_PRESET_MACHINE;
-    const char *name = settings->name;
-    enum fulcrum_status status;
-    if (name != NULL) {
-        status = find_kind(settings->kind_or_name, context, &kind, err);
-    } else {
-        name = settings->kind_or_name;
-        status = guess_kind(name, context, &kind, err);
+    if (settings->name == NULL) {
+        TRY(guess_kind(settings->kind_or_name, context, &kind, err));
+        return show[kind](kind, settings->kind_or_name, context, err);
     }
-    if (status != FULCRUM_OK) {
-        return status;
-    }
-    switch (kind) {
-    case FULCRUM_PRESET_MACHINE:
-    case FULCRUM_PRESET_WORKLOAD:
-        return show_design(kind, name, context, err);
-    case FULCRUM_PRESET_CALIBRATION:
-        return show_calibration(name, context, err);
-    case FULCRUM_PRESET_PARTITION:
-        return show_partition(name, context, err);
-    case FULCRUM_PRESET_REFERENCE:
-        break;
-    }
-    return show_reference(name, context, err);
+    TRY(fulcrum_preset_kind_parse(settings->kind_or_name, context, &kind, err));
+    return show[kind](kind, settings->name, context, err);
 }
 
 static const struct fulcrum_argument arguments[] = {
-    {"KIND", FULCRUM_ARGUMENT_ONE, offsetof(struct settings, kind_or_name), kind_name,
+    {"KIND", FULCRUM_ARGUMENT_ONE, offsetof(struct settings, kind_or_name),
+        fulcrum_preset_kind_name,
         "machine, workload, calibration, reference or partition; may be left out "
         "before the name of a preset"},
     {"NAME", FULCRUM_ARGUMENT_OPTIONAL, offsetof(struct settings, name), NULL,

@@ -14,9 +14,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "calibrate/stopwatch.h"
 #include "cli/command/line_stream.h"
 #include "cli/message.h"
 #include "cli/options/options.h"
@@ -49,6 +49,8 @@ struct settings {
 
 /* What comes of one line. */
 struct answer {
+    bool is_answered;                    /* 0: Ctrl-C came first */
+    enum fulcrum_status written;         /* whether there was memory for its text */
     struct fulcrum_network_line network; /* after a failure kind and name alone */
     enum fulcrum_status status;
     struct fulcrum_error failure;            /* one line, from "line N" on */
@@ -70,21 +72,11 @@ struct job {
     size_t least_block;
     struct fulcrum_line lines[BLOCK_MOST];
     struct answer answers[BLOCK_MOST];
-    bool is_answered[BLOCK_MOST];            /* 0 where Ctrl-C came first */
-    enum fulcrum_status written[BLOCK_MOST]; /* whether there was memory for its text */
     enum fulcrum_format format;
     size_t done;
     size_t failed;
     struct fulcrum_error first_failure;
 };
-
-static enum fulcrum_status solve_network(
-    struct answer *out, size_t number, const struct fulcrum_solver_options *options)
-{
-    struct fulcrum_solver_options own = *options;
-    own.seed = fulcrum_stream_seed(options->seed, number, 0);
-    return fulcrum_solve(&out->network.network, &own, &out->solution, &out->failure);
-}
 
 static enum fulcrum_status solve_product_form(
     struct answer *out, enum fulcrum_method method)
@@ -107,7 +99,6 @@ static void find_answer(struct answer *out, const struct fulcrum_line *line,
     const struct fulcrum_solver_options *options)
 {
     char label[40];
-    *out = (struct answer){.status = FULCRUM_OK};
     (void)snprintf(label, sizeof label, "line %zu", line->number);
     if (line->is_too_long) {
         out->status = fulcrum_fail(&out->failure, FULCRUM_ERR_FORMAT,
@@ -117,20 +108,16 @@ static void find_answer(struct answer *out, const struct fulcrum_line *line,
     out->status = fulcrum_network_line_parse(
         &out->network, label, line->text, line->length, &out->failure);
     if (out->status == FULCRUM_OK) {
+        struct fulcrum_solver_options own = *options;
+        own.seed = fulcrum_stream_seed(options->seed, line->number, 0);
         out->status = out->network.kind == FULCRUM_KIND_NETWORK
-                          ? solve_network(out, line->number, options)
+                          ? fulcrum_solve(&out->network.network, &own, &out->solution,
+                                &out->failure)
                           : solve_product_form(out, options->method);
         if (out->status != FULCRUM_OK) {
             (void)fulcrum_fail_in(&out->failure, out->status, label);
         }
     }
-}
-
-static void clear_answer(struct answer *answer)
-{
-    fulcrum_network_line_clear(&answer->network);
-    free(answer->loads);
-    free(answer->text);
 }
 
 /* The numbers of a solution: their keys in JSON and in rows, a title for people. */
@@ -304,17 +291,6 @@ static enum fulcrum_status make_csv(struct answer *answer)
     return status;
 }
 
-/* Before the first answer, which may be long in coming. */
-static void write_heading(const struct fulcrum_context *context)
-{
-    const struct answer none = {.status = FULCRUM_ERR_MISSING};
-    struct fulcrum_result *result = fulcrum_result_new(NULL);
-    struct fulcrum_table *table = fulcrum_result_table(result, "networks", NULL);
-    add_answer(table, &none, 0);
-    fulcrum_csv_heading(context->out, table);
-    fulcrum_result_free(result);
-}
-
 /*
  * JSON and CSV go out line by line, so that a stream of any length needs no memory; a
  * table for people, whose widths depend on every row, is kept to the end.
@@ -322,7 +298,13 @@ static void write_heading(const struct fulcrum_context *context)
 static void begin_output(struct job *job, const struct fulcrum_context *context)
 {
     if (job->format == FULCRUM_FORMAT_CSV) {
-        write_heading(context);
+        /* Before the first answer, which may be long in coming. */
+        const struct answer none = {.status = FULCRUM_ERR_MISSING};
+        struct fulcrum_result *result = fulcrum_result_new(NULL);
+        struct fulcrum_table *table = fulcrum_result_table(result, "networks", NULL);
+        add_answer(table, &none, 0);
+        fulcrum_csv_heading(context->out, table);
+        fulcrum_result_free(result);
     } else if (job->format != FULCRUM_FORMAT_JSON &&
                job->format != FULCRUM_FORMAT_JSON_LINES) {
         job->result = fulcrum_result_new("fulcrum-solve");
@@ -338,16 +320,15 @@ static void answer_line(void *context, size_t index)
 {
     struct job *job = context;
     struct answer *answer = &job->answers[index];
-    job->is_answered[index] = *job->stop == 0;
-    job->written[index] = FULCRUM_OK;
-    if (!job->is_answered[index]) {
+    *answer = (struct answer){.is_answered = *job->stop == 0};
+    if (!answer->is_answered) {
         return;
     }
     find_answer(answer, &job->lines[index], &job->options);
     if (job->format == FULCRUM_FORMAT_CSV) {
-        job->written[index] = make_csv(answer);
+        answer->written = make_csv(answer);
     } else if (job->result == NULL) {
-        job->written[index] = make_json(answer);
+        answer->written = make_json(answer);
     }
 }
 
@@ -355,12 +336,11 @@ static void answer_line(void *context, size_t index)
 static enum fulcrum_status write_block(
     struct job *job, size_t count, FILE *stream, struct fulcrum_error *err)
 {
-    for (size_t i = 0; i < count && job->is_answered[i]; i++) {
+    for (size_t i = 0; i < count && job->answers[i].is_answered; i++) {
         const struct answer *answer = &job->answers[i];
-        if (job->written[i] != FULCRUM_OK) {
-            return fulcrum_fail(err, job->written[i], "the answer to line %zu: %s",
-                job->lines[i].number, fulcrum_status_text(job->written[i]));
-        }
+        FAIL_IF(answer->written != FULCRUM_OK, err, answer->written,
+            "the answer to line %zu: %s", job->lines[i].number,
+            fulcrum_status_text(answer->written));
         if (answer->text != NULL) {
             (void)fputs(answer->text, stream);
         } else {
@@ -374,52 +354,32 @@ static enum fulcrum_status write_block(
     return FULCRUM_OK;
 }
 
-static double now_s(void)
-{
-    struct timespec now = {0, 0};
-    (void)clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
-
-/* What is answered goes out before the next line is waited for. */
-static enum fulcrum_status flush(
-    const struct fulcrum_context *context, struct fulcrum_error *err)
-{
-    if (fflush(context->out) == 0 && !ferror(context->out)) {
-        return FULCRUM_OK;
-    }
-    const char *path = context->output_path;
-    return fulcrum_fail(err, FULCRUM_ERR_FILE, "%s: cannot be written: %s",
-        path != NULL ? path : "standard output", strerror(errno));
-}
-
-/* Lines are there; after Ctrl-C some of them may stay without answer. */
+/* Lines are there; after Ctrl-C some of them may stay without answer. What is answered
+ * goes out before the next line is waited for. */
 static enum fulcrum_status answer_block(struct job *job, size_t count,
     const struct fulcrum_context *context, struct fulcrum_error *err)
 {
+    const char *path = context->output_path;
     fulcrum_parallel_each(count, answer_line, job);
     enum fulcrum_status status = write_block(job, count, context->out, err);
     for (size_t i = 0; i < count; i++) {
-        if (job->is_answered[i]) {
-            clear_answer(&job->answers[i]);
+        if (job->answers[i].is_answered) {
+            fulcrum_network_line_clear(&job->answers[i].network);
+            free(job->answers[i].loads);
+            free(job->answers[i].text);
         }
     }
-    if (status == FULCRUM_OK) {
-        status = flush(context, err);
-    }
-    if (status == FULCRUM_OK && *job->stop != 0) {
-        status = FULCRUM_ERR_INTERRUPTED;
-    }
-    return status;
+    TRY(status);
+    FAIL_IF(fflush(context->out) != 0 || ferror(context->out), err, FULCRUM_ERR_FILE,
+        "%s: cannot be written: %s", path != NULL ? path : "standard output",
+        strerror(errno));
+    return *job->stop == 0 ? FULCRUM_OK : FULCRUM_ERR_INTERRUPTED;
 }
 
 static size_t least_block(void)
 {
     long wanted = BLOCK_PER_PROCESSOR * sysconf(_SC_NPROCESSORS_ONLN);
-    if (wanted < BLOCK_FIRST) {
-        return BLOCK_FIRST;
-    }
-    return wanted > BLOCK_MOST ? BLOCK_MOST : (size_t)wanted;
+    return (size_t)fmin(fmax((double)wanted, BLOCK_FIRST), BLOCK_MOST);
 }
 
 static enum fulcrum_status answer_all(
@@ -430,12 +390,12 @@ static enum fulcrum_status answer_all(
     do {
         status =
             fulcrum_line_stream_next(job->stream, job->lines, job->block, &count, err);
-        double start_s = now_s();
+        double start_s = fulcrum_wall_s();
         if (status == FULCRUM_OK) {
             status = answer_block(job, count, context, err);
         }
         /* The same answers come in blocks of any size. */
-        double taken_s = now_s() - start_s;
+        double taken_s = fulcrum_wall_s() - start_s;
         if (taken_s > BLOCK_LONG_S && job->block / 2 >= job->least_block) {
             job->block /= 2;
         } else if (taken_s < BLOCK_SHORT_S && count == job->block &&
@@ -443,7 +403,7 @@ static enum fulcrum_status answer_all(
             job->block *= 2;
         }
         double done_frac = fulcrum_line_stream_done_frac(job->stream);
-        if (done_frac < 1.0 && now_s() - job->start_s > PROGRESS_AFTER_S) {
+        if (done_frac < 1.0 && fulcrum_wall_s() - job->start_s > PROGRESS_AFTER_S) {
             char stage[64];
             (void)snprintf(stage, sizeof stage, "%zu lines", job->done);
             fulcrum_progress_update(&job->progress, done_frac, stage);
@@ -493,7 +453,7 @@ static enum fulcrum_status run_solve(
     job->format = context->format;
     job->least_block = least_block();
     job->block = job->least_block;
-    job->start_s = now_s();
+    job->start_s = fulcrum_wall_s();
     job->stop = fulcrum_interrupt_watch();
     enum fulcrum_status status = FULCRUM_OK;
     TRY_OR_END(fulcrum_line_stream_open(settings->path, job->stop, &job->stream, err));

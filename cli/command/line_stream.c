@@ -159,15 +159,6 @@ static enum fulcrum_status read_more(
     return FULCRUM_OK;
 }
 
-static bool is_blank(const char *text, size_t length)
-{
-    size_t i = 0;
-    while (i < length && (text[i] == ' ' || text[i] == '\t' || text[i] == '\r')) {
-        i++;
-    }
-    return i == length;
-}
-
 /*
  * Takes one line off the buffer, or what is left at the end of the input. Returns 0
  * where more must be read first.
@@ -202,7 +193,8 @@ enum fulcrum_status fulcrum_line_stream_next(struct fulcrum_line_stream *stream,
         struct fulcrum_line line;
         while (*count < most && take_line(stream, &line)) {
             lines[*count] = line;
-            *count += line.is_too_long || !is_blank(line.text, line.length) ? 1 : 0;
+            bool is_blank = strspn(line.text, " \t\r") == line.length;
+            *count += line.is_too_long || !is_blank ? 1 : 0;
         }
         if (*count > 0 || stream->is_at_end || status != FULCRUM_OK) {
             return status;

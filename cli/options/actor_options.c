@@ -23,32 +23,17 @@ static const char *actor_name(int index)
     return *actors != NULL ? (*actors)->name : NULL;
 }
 
-/* An option that one actor alone takes. */
-struct belonging {
-    const char *option;
-    const char *value;
-    const char *actor;
-    bool is_needed;
-};
-
-static enum fulcrum_status check_belonging(const struct belonging *belonging,
-    const char *actor, struct fulcrum_context *context, struct fulcrum_error *err)
-{
-    bool is_its = actor != NULL && strcmp(actor, belonging->actor) == 0;
-    FULCRUM_USAGE_IF(belonging->value != NULL && !is_its, context, err,
-        FULCRUM_ERR_UNSUPPORTED, "--%s is for --actor %s", belonging->option,
-        belonging->actor);
-    FULCRUM_USAGE_IF(belonging->value == NULL && is_its && belonging->is_needed,
-        context, err, FULCRUM_ERR_MISSING, "--actor %s needs --%s", actor,
-        belonging->option);
-    return FULCRUM_OK;
-}
-
 enum fulcrum_status fulcrum_actor_settings_check(
     const struct fulcrum_actor_settings *settings, struct fulcrum_context *context,
     struct fulcrum_error *err)
 {
-    const struct belonging belongings[] = {
+    /* Options that one actor alone takes. */
+    const struct {
+        const char *option;
+        const char *value;
+        const char *actor;
+        bool is_needed;
+    } belongings[] = {
         {"core", settings->core, "libretro", 0},
         {"rom", settings->rom, "libretro", 0},
         {"plugin", settings->plugin, "plugin", 1},
@@ -57,7 +42,14 @@ enum fulcrum_status fulcrum_actor_settings_check(
     };
     TRY(fulcrum_name_check(settings->actor, "actor", actor_name, context, err));
     for (size_t i = 0; i < sizeof belongings / sizeof belongings[0]; i++) {
-        TRY(check_belonging(&belongings[i], settings->actor, context, err));
+        const char *option = belongings[i].option;
+        bool is_given = belongings[i].value != NULL;
+        bool is_its = settings->actor != NULL &&
+                      strcmp(settings->actor, belongings[i].actor) == 0;
+        FULCRUM_USAGE_IF(is_given && !is_its, context, err, FULCRUM_ERR_UNSUPPORTED,
+            "--%s is for --actor %s", option, belongings[i].actor);
+        FULCRUM_USAGE_IF(!is_given && is_its && belongings[i].is_needed, context, err,
+            FULCRUM_ERR_MISSING, "--actor %s needs --%s", settings->actor, option);
     }
     return FULCRUM_OK;
 }
@@ -140,10 +132,13 @@ const struct fulcrum_option fulcrum_learner_option_rows[] = {
     {.name = NULL},
 };
 
-/* A learner on the calling thread has no device to choose, nor a part of one. */
-static enum fulcrum_status check_device(const struct fulcrum_learner_settings *settings,
-    struct fulcrum_context *context, struct fulcrum_error *err)
+enum fulcrum_status fulcrum_learner_settings_read(
+    const struct fulcrum_learner_settings *settings, struct fulcrum_context *context,
+    struct fulcrum_design *out, struct fulcrum_error *err)
 {
+    fulcrum_design_init(out);
+    TRY(fulcrum_name_check(settings->learner, "learner", learner_name, context, err));
+    /* A learner on the calling thread has no device to choose, nor a part of one. */
     bool has_sms = !isnan(settings->sms);
     const struct fulcrum_learner *learner = fulcrum_learner_find(settings->learner);
     FULCRUM_USAGE_IF(learner != NULL && learner->device == NULL &&
@@ -152,16 +147,6 @@ static enum fulcrum_status check_device(const struct fulcrum_learner_settings *s
         "%s %.6g: learner %s runs on one thread of the processor and has no devices",
         has_sms ? "--sms" : "--device", has_sms ? settings->sms : settings->device,
         settings->learner);
-    return FULCRUM_OK;
-}
-
-enum fulcrum_status fulcrum_learner_settings_read(
-    const struct fulcrum_learner_settings *settings, struct fulcrum_context *context,
-    struct fulcrum_design *out, struct fulcrum_error *err)
-{
-    fulcrum_design_init(out);
-    TRY(fulcrum_name_check(settings->learner, "learner", learner_name, context, err));
-    TRY(check_device(settings, context, err));
     return settings->workload != NULL
                ? fulcrum_workload_load(settings->workload, out, NULL, err)
                : FULCRUM_OK;

@@ -162,16 +162,6 @@ bool fulcrum_machine_is_list(const char *name)
            strstr(name, ".json") == NULL;
 }
 
-static bool is_named_before(const struct fulcrum_text_list *machines, size_t i)
-{
-    for (size_t k = 0; k < i; k++) {
-        if (strcmp(machines->items[k], machines->items[i]) == 0) {
-            return 1;
-        }
-    }
-    return 0;
-}
-
 enum fulcrum_status fulcrum_machine_names_check(
     const struct fulcrum_text_list *machines, struct fulcrum_context *context,
     struct fulcrum_error *err)
@@ -183,22 +173,12 @@ enum fulcrum_status fulcrum_machine_names_check(
         const char *name = machines->items[i];
         FULCRUM_USAGE_IF(fulcrum_machine_is_list(name), context, err, FULCRUM_ERR_RANGE,
             "--machine %s: expected one machine; give --machine once for each", name);
-        FULCRUM_USAGE_IF(is_named_before(machines, i), context, err, FULCRUM_ERR_RANGE,
-            "--machine %s is given twice", name);
+        for (size_t k = 0; k < i; k++) {
+            FULCRUM_USAGE_IF(strcmp(machines->items[k], name) == 0, context, err,
+                FULCRUM_ERR_RANGE, "--machine %s is given twice", name);
+        }
     }
     return FULCRUM_OK;
-}
-
-static enum fulcrum_status load_presets(const struct fulcrum_design_settings *settings,
-    struct fulcrum_context *context, struct fulcrum_design_inputs *out,
-    struct fulcrum_error *err)
-{
-    if (settings->machine == NULL || settings->workload == NULL) {
-        return fail_missing(
-            settings->machine == NULL ? "machine" : "workload", context, err);
-    }
-    TRY(fulcrum_machine_find(settings->machine, &out->base, &out->sources, err));
-    return fulcrum_workload_load(settings->workload, &out->base, &out->sources, err);
 }
 
 /*
@@ -231,20 +211,6 @@ static bool lacks_learner(const struct fulcrum_design_inputs *inputs)
     return 1;
 }
 
-/* The workload's own calibration goes below the named ones. */
-static enum fulcrum_status add_own_calibration(
-    struct fulcrum_design_inputs *out, struct fulcrum_error *err)
-{
-    struct fulcrum_calibration *own = NULL;
-    TRY(fulcrum_calibration_load(out->base.workload.calibration, &own, err));
-    for (size_t i = out->calibration_count; i > 0; i--) {
-        out->calibrations[i] = out->calibrations[i - 1];
-    }
-    out->calibrations[0] = own;
-    out->calibration_count++;
-    return FULCRUM_OK;
-}
-
 static enum fulcrum_status load_calibrations(
     const struct fulcrum_design_settings *settings, struct fulcrum_design_inputs *out,
     struct fulcrum_error *err)
@@ -258,9 +224,16 @@ static enum fulcrum_status load_calibrations(
         out->calibration_count++;
     }
     adopt_gpu(out);
-    return out->base.workload.calibration[0] != '\0' && lacks_learner(out)
-               ? add_own_calibration(out, err)
-               : FULCRUM_OK;
+    if (out->base.workload.calibration[0] != '\0' && lacks_learner(out)) {
+        /* The workload's own goes below the named ones. */
+        struct fulcrum_calibration *own = NULL;
+        TRY(fulcrum_calibration_load(out->base.workload.calibration, &own, err));
+        for (size_t i = out->calibration_count++; i > 0; i--) {
+            out->calibrations[i] = out->calibrations[i - 1];
+        }
+        out->calibrations[0] = own;
+    }
+    return FULCRUM_OK;
 }
 
 static enum fulcrum_status parse_sets(const struct fulcrum_design_settings *settings,
@@ -276,20 +249,6 @@ static enum fulcrum_status parse_sets(const struct fulcrum_design_settings *sett
         actors->field = fulcrum_field_find("run.actor_count");
         actors->number = settings->actor_count;
         assert(actors->field != NULL);
-    }
-    return FULCRUM_OK;
-}
-
-/* Which calibration is the workload's own can be set like any other field. */
-static enum fulcrum_status set_own_calibration(
-    struct fulcrum_design_inputs *out, struct fulcrum_error *err)
-{
-    for (size_t i = 0; i < out->setting_count; i++) {
-        const struct fulcrum_setting *setting = &out->settings[i];
-        assert(setting->field != NULL);
-        if (strcmp(setting->field->path, "workload.calibration") == 0) {
-            TRY(fulcrum_field_set_text(setting->field, &out->base, setting->text, err));
-        }
     }
     return FULCRUM_OK;
 }
@@ -342,9 +301,23 @@ enum fulcrum_status fulcrum_design_inputs_load(
     memset(out, 0, sizeof *out);
     fulcrum_design_init(&out->base);
     enum fulcrum_status status = FULCRUM_OK;
-    TRY_OR_END(load_presets(settings, context, out, err));
+    if (settings->machine == NULL || settings->workload == NULL) {
+        status = fail_missing(
+            settings->machine == NULL ? "machine" : "workload", context, err);
+        goto end;
+    }
+    TRY_OR_END(fulcrum_machine_find(settings->machine, &out->base, &out->sources, err));
+    TRY_OR_END(
+        fulcrum_workload_load(settings->workload, &out->base, &out->sources, err));
     TRY_OR_END(parse_sets(settings, context, out, err));
-    TRY_OR_END(set_own_calibration(out, err));
+    /* Which calibration is the workload's own can be set like any other field. */
+    for (size_t i = 0; i < out->setting_count; i++) {
+        const struct fulcrum_setting *setting = &out->settings[i];
+        if (strcmp(setting->field->path, "workload.calibration") == 0) {
+            TRY_OR_END(
+                fulcrum_field_set_text(setting->field, &out->base, setting->text, err));
+        }
+    }
     TRY_OR_END(load_calibrations(settings, out, err));
     for (size_t i = 0; i < out->calibration_count; i++) {
         warn_of_limits(context, out->calibrations[i], &out->base.workload.network);
@@ -377,17 +350,6 @@ void fulcrum_design_inputs_free(struct fulcrum_design_inputs *inputs)
 
 /* Where the value of each field of a design came from. */
 
-static bool is_set(
-    const struct fulcrum_design_inputs *inputs, const struct fulcrum_field *field)
-{
-    for (size_t i = 0; i < inputs->setting_count; i++) {
-        if (inputs->settings[i].field == field) {
-            return 1;
-        }
-    }
-    return 0;
-}
-
 /* The last calibration that gave the field, NULL if none did. */
 static const struct fulcrum_parameter *calibrated(
     const struct fulcrum_design_inputs *inputs, const struct fulcrum_field *field,
@@ -410,9 +372,11 @@ struct fulcrum_origin_note fulcrum_origin_of(
     const struct fulcrum_design_inputs *inputs, const struct fulcrum_field *field)
 {
     struct fulcrum_origin_note note = {"default", "", ""};
-    if (is_set(inputs, field)) {
-        note.kind = "set";
-        return note;
+    for (size_t i = 0; i < inputs->setting_count; i++) {
+        if (inputs->settings[i].field == field) {
+            note.kind = "set";
+            return note;
+        }
     }
     /* The form of the CPU curve comes with its parameters. */
     const struct fulcrum_field *asked = strcmp(field->path, "machine.cpu.curve") == 0

@@ -27,31 +27,22 @@ static void each_row(
 
 /* Completion of commands, options and values for bash. */
 
-static void print_choices(FILE *stream, fulcrum_choice_name *choice)
+static void print_choices(
+    FILE *stream, fulcrum_choice_name *choice, const char *between)
 {
     for (int i = 0; choice(i) != NULL; i++) {
-        (void)fprintf(stream, "%s%s", i > 0 ? " " : "", choice(i));
-    }
-}
-
-/* An option named after a kind of preset takes the name of one. */
-static int names_preset(const struct fulcrum_option *row)
-{
-    for (int kind = 0;; kind++) {
-        const char *name = fulcrum_preset_kind_name((enum fulcrum_preset_kind)kind);
-        if (name == NULL) {
-            return 0;
-        }
-        if (strcmp(name, row->name) == 0) {
-            return 1;
-        }
+        (void)fprintf(stream, "%s%s", i > 0 ? between : "", choice(i));
     }
 }
 
 /* The words that may follow an option; nothing where there is no telling. */
 static void print_value_case(FILE *stream, const struct fulcrum_option *row)
 {
-    bool is_preset = names_preset(row);
+    /* An option named after a kind of preset takes the name of one. */
+    bool is_preset = false;
+    for (int kind = 0; fulcrum_preset_kind_name(kind) != NULL; kind++) {
+        is_preset = is_preset || strcmp(fulcrum_preset_kind_name(kind), row->name) == 0;
+    }
     if (row->kind != FULCRUM_OPTION_FILE && row->choice == NULL && !is_preset) {
         return;
     }
@@ -64,7 +55,7 @@ static void print_value_case(FILE *stream, const struct fulcrum_option *row)
         (void)fprintf(stream, "words=$(_fulcrum_presets %ss); files=1", row->name);
     } else if (row->choice != NULL) {
         (void)fputs("words='", stream);
-        print_choices(stream, row->choice);
+        print_choices(stream, row->choice, " ");
         (void)fputc('\'', stream);
     } else {
         (void)fputs("files=1", stream);
@@ -91,7 +82,7 @@ static void reference_bash_print_command(
     for (; argument != NULL && argument->name != NULL; argument++) {
         if (argument->choice != NULL) {
             (void)fputc(' ', stream);
-            print_choices(stream, argument->choice);
+            print_choices(stream, argument->choice, " ");
         }
     }
     (void)fputs("'; files=1 ;;\n                esac ;;\n        esac ;;\n", stream);
@@ -325,9 +316,7 @@ static void print_range(FILE *stream, const struct fulcrum_field *field)
             field->kind == FULCRUM_FIELD_COUNT ? ", whole" : "");
         return;
     }
-    for (int i = 0; field->choice(i) != NULL; i++) {
-        (void)fprintf(stream, "%s%s", i > 0 ? ", " : "", field->choice(i));
-    }
+    print_choices(stream, field->choice, ", ");
     (void)fputs(" | ", stream);
 }
 

@@ -73,52 +73,20 @@ static const char *title_of_output(const struct fulcrum_sweep_plan *plan, size_t
     return NULL;
 }
 
-static void add_outputs(
-    struct fulcrum_sweep_columns *columns, const struct fulcrum_sweep_plan *plan)
-{
-    for (size_t i = 0; i < FULCRUM_OUTPUT_COUNT; i++) {
-        (void)add_column(columns, fulcrum_output_name(i), title_of_output(plan, i),
-            FULCRUM_CELL_NUMBER, offset_in(OFFSET(prediction.value), i));
-        if (plan->predict.draws > 0.0) {
-            add_ends(columns, FULCRUM_CELL_END, offset_in(OFFSET(prediction.lo), i),
-                offset_in(OFFSET(prediction.hi), i));
-        }
-    }
-}
-
-/* The ends are there, blank, without draws too: charts find the columns they know. */
-static void add_ratios(struct fulcrum_sweep_columns *columns)
-{
-    for (size_t i = 0; i < FULCRUM_RELATIVE_COUNT; i++) {
-        size_t at = OFFSET(relative) + i * sizeof(struct fulcrum_ratio);
-        const char *name = fulcrum_relative_name(i);
-        (void)add_column(columns, name, i == FULCRUM_RELATIVE_SPEEDUP ? name : NULL,
-            FULCRUM_CELL_NUMBER, at + offsetof(struct fulcrum_ratio, value));
-        add_ends(columns, FULCRUM_CELL_NUMBER, at + offsetof(struct fulcrum_ratio, lo),
-            at + offsetof(struct fulcrum_ratio, hi));
-    }
-}
-
-/* A fact of the head in every row: whole files are joined by them. */
-static void add_heads(
-    struct fulcrum_sweep_columns *columns, const struct fulcrum_result *head)
-{
-    static const char *const keys[] = {
-        "machine", "workload", "calibration", "actors_rule"};
-    for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
-        add_column(columns, keys[i], NULL, FULCRUM_CELL_SAME, 0)->same =
-            fulcrum_result_text_of(head, keys[i]);
-    }
-}
-
 void fulcrum_sweep_columns_init(struct fulcrum_sweep_columns *out,
     const struct fulcrum_result *head, const struct fulcrum_sweep_plan *plan,
     const struct fulcrum_sweep_front *front)
 {
+    static const char *const heads[] = {
+        "machine", "workload", "calibration", "actors_rule"};
     const char *actors = "actors";
     out->count = 0;
     out->front = front;
-    add_heads(out, head);
+    /* A fact of the head in every row: whole files are joined by them. */
+    for (size_t i = 0; i < sizeof heads / sizeof heads[0]; i++) {
+        add_column(out, heads[i], NULL, FULCRUM_CELL_SAME, 0)->same =
+            fulcrum_result_text_of(head, heads[i]);
+    }
     if (front != NULL) {
         (void)add_column(out, "point", "point", FULCRUM_CELL_POINT, 0);
     }
@@ -130,9 +98,23 @@ void fulcrum_sweep_columns_init(struct fulcrum_sweep_columns *out,
     }
     (void)add_column(out, "actor_count", actors, FULCRUM_CELL_NUMBER,
         OFFSET(prediction.actor_count));
-    add_outputs(out, plan);
-    if (plan->yardstick != NULL) {
-        add_ratios(out);
+    for (size_t i = 0; i < FULCRUM_OUTPUT_COUNT; i++) {
+        (void)add_column(out, fulcrum_output_name(i), title_of_output(plan, i),
+            FULCRUM_CELL_NUMBER, offset_in(OFFSET(prediction.value), i));
+        if (plan->predict.draws > 0.0) {
+            add_ends(out, FULCRUM_CELL_END, offset_in(OFFSET(prediction.lo), i),
+                offset_in(OFFSET(prediction.hi), i));
+        }
+    }
+    /* The ends are there, blank, without draws too: charts find the columns they know.
+     */
+    for (size_t i = 0; i < FULCRUM_RELATIVE_COUNT && plan->yardstick != NULL; i++) {
+        size_t at = OFFSET(relative) + i * sizeof(struct fulcrum_ratio);
+        const char *name = fulcrum_relative_name(i);
+        (void)add_column(out, name, i == FULCRUM_RELATIVE_SPEEDUP ? name : NULL,
+            FULCRUM_CELL_NUMBER, at + offsetof(struct fulcrum_ratio, value));
+        add_ends(out, FULCRUM_CELL_NUMBER, at + offsetof(struct fulcrum_ratio, lo),
+            at + offsetof(struct fulcrum_ratio, hi));
     }
     if (front != NULL && fulcrum_sweep_front_has_draws(front)) {
         (void)add_column(out, "front_frac", "draws with it", FULCRUM_CELL_FRONT, 0);
@@ -145,31 +127,14 @@ void fulcrum_sweep_columns_init(struct fulcrum_sweep_columns *out,
     (void)add_column(out, "status", "status", FULCRUM_CELL_STATUS, 0);
 }
 
-/* The number of columns where there is none of that name. */
-static size_t find_column(const struct fulcrum_sweep_columns *columns, const char *name)
-{
-    size_t i = 0;
-    while (i < columns->count && strcmp(columns->items[i].key, name) != 0) {
-        i++;
-    }
-    return i;
-}
-
-/* Whether it is an end of the interval of another column. */
-static bool is_end(const char *name)
-{
-    size_t length = strlen(name);
-    return length > 3 && (strcmp(name + length - 3, "_lo") == 0 ||
-                             strcmp(name + length - 3, "_hi") == 0);
-}
-
 static enum fulcrum_status fail_column(const struct fulcrum_sweep_columns *columns,
     const char *name, struct fulcrum_context *context, struct fulcrum_error *err)
 {
     const char *names[FULCRUM_SWEEP_COLUMNS_MOST];
     size_t count = 0;
     for (size_t i = 0; i < columns->count; i++) {
-        if (!is_end(columns->items[i].key)) {
+        const char *end = strrchr(columns->items[i].key, '_');
+        if (end == NULL || (strcmp(end, "_lo") != 0 && strcmp(end, "_hi") != 0)) {
             names[count++] = columns->items[i].key;
         }
     }
@@ -187,7 +152,10 @@ enum fulcrum_status fulcrum_sweep_columns_keep(struct fulcrum_sweep_columns *col
     columns->count = 0;
     while (list != NULL && columns->count < FULCRUM_SWEEP_COLUMNS_MOST) {
         char *name = fulcrum_list_part(&list);
-        size_t i = find_column(&all, name);
+        size_t i = 0;
+        while (i < all.count && strcmp(all.items[i].key, name) != 0) {
+            i++;
+        }
         enum fulcrum_status status =
             i < all.count ? FULCRUM_OK : fail_column(&all, name, context, err);
         free(name);
@@ -203,40 +171,26 @@ enum fulcrum_status fulcrum_sweep_columns_keep(struct fulcrum_sweep_columns *col
     return FULCRUM_OK;
 }
 
-static double number_at(const struct fulcrum_sweep_point *point, size_t offset)
-{
-    double value;
-    memcpy(&value, (const char *)point + offset, sizeof value);
-    return value;
-}
-
 /* A point that cannot run has the values of its axes and no other number. */
 static double number_of(const struct fulcrum_sweep_columns *columns, size_t j,
     const struct fulcrum_sweep_point *point)
 {
-    size_t offset = columns->sources[j].offset;
+    enum fulcrum_sweep_cell kind = columns->sources[j].kind;
     bool ok = point->status == FULCRUM_OK;
-    switch (columns->sources[j].kind) {
-    case FULCRUM_CELL_POINT:
+    if (kind == FULCRUM_CELL_POINT) {
         return (double)point->index;
-    case FULCRUM_CELL_AXIS:
-        return number_at(point, offset);
-    case FULCRUM_CELL_NUMBER:
-        return ok ? number_at(point, offset) : FULCRUM_UNKNOWN;
-    case FULCRUM_CELL_END:
-        return ok && point->prediction.has_interval ? number_at(point, offset)
-                                                    : FULCRUM_UNKNOWN;
-    case FULCRUM_CELL_FRONT:
-        return ok ? fulcrum_sweep_front_frac(columns->front, point->index)
-                  : FULCRUM_UNKNOWN;
-    case FULCRUM_CELL_SAME:
-    case FULCRUM_CELL_METHOD:
-    case FULCRUM_CELL_BOTTLENECK:
-    case FULCRUM_CELL_FLAGS:
-    case FULCRUM_CELL_STATUS:
-    default:
-        return FULCRUM_UNKNOWN;
     }
+    if (kind == FULCRUM_CELL_FRONT && ok) {
+        return fulcrum_sweep_front_frac(columns->front, point->index);
+    }
+    bool has_number =
+        kind == FULCRUM_CELL_AXIS || (kind == FULCRUM_CELL_NUMBER && ok) ||
+        (kind == FULCRUM_CELL_END && ok && point->prediction.has_interval);
+    double value = FULCRUM_UNKNOWN;
+    if (has_number) {
+        memcpy(&value, (const char *)point + columns->sources[j].offset, sizeof value);
+    }
+    return value;
 }
 
 static const char *text_of(enum fulcrum_sweep_cell kind,
@@ -298,16 +252,6 @@ static enum fulcrum_status read_item(
     return FULCRUM_OK;
 }
 
-static bool is_given_before(const struct fulcrum_front_list *list, size_t i)
-{
-    for (size_t k = 0; k < i; k++) {
-        if (strcmp(list->items[k].name, list->items[i].name) == 0) {
-            return 1;
-        }
-    }
-    return 0;
-}
-
 enum fulcrum_status fulcrum_front_list_parse(
     const char *text, struct fulcrum_front_list *out, struct fulcrum_error *err)
 {
@@ -322,26 +266,15 @@ enum fulcrum_status fulcrum_front_list_parse(
         (void)snprintf(item->name, sizeof item->name, "%s", name);
         free(name);
         TRY(read_item(item, err));
-        FAIL_IF(is_given_before(&list, list.count - 1), err, FULCRUM_ERR_RANGE,
-            "--pareto: %s is given twice", item->name);
+        for (size_t k = 0; k + 1 < list.count; k++) {
+            FAIL_IF(strcmp(list.items[k].name, item->name) == 0, err, FULCRUM_ERR_RANGE,
+                "--pareto: %s is given twice", item->name);
+        }
     }
     FAIL_IF(list.count < 2, err, FULCRUM_ERR_RANGE,
         "--pareto %s: expected two or three metrics", text);
     *out = list;
     return FULCRUM_OK;
-}
-
-static size_t list_names(
-    const struct fulcrum_sweep_plan *plan, const char *names[NAMES_MOST])
-{
-    size_t count = 0;
-    for (; count < FULCRUM_OUTPUT_COUNT; count++) {
-        names[count] = fulcrum_output_name(count);
-    }
-    for (size_t i = 0; i < plan->axis_count; i++) {
-        names[count++] = plan->axes[i].field->path;
-    }
-    return count;
 }
 
 /* The output or varied field that an item names. */
@@ -350,8 +283,14 @@ static enum fulcrum_status find_metric(const struct fulcrum_sweep_plan *plan,
     struct fulcrum_error *err)
 {
     const char *names[NAMES_MOST];
-    size_t count = list_names(plan, names);
+    size_t count = 0;
     size_t at = 0;
+    for (; count < FULCRUM_OUTPUT_COUNT; count++) {
+        names[count] = fulcrum_output_name(count);
+    }
+    for (size_t i = 0; i < plan->axis_count; i++) {
+        names[count++] = plan->axes[i].field->path;
+    }
     while (at < count && strcmp(names[at], item->name) != 0) {
         at++;
     }

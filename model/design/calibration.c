@@ -443,13 +443,13 @@ enum fulcrum_status fulcrum_calibration_check(
     return found.status;
 }
 
-const char *fulcrum_origin_name(enum fulcrum_origin origin)
+const char *fulcrum_origin_name(int origin)
 {
     static const char *const names[] = {"measured", "fitted", "prior"};
     return (size_t)origin < sizeof names / sizeof names[0] ? names[origin] : NULL;
 }
 
-const char *fulcrum_scale_name(enum fulcrum_scale scale)
+const char *fulcrum_scale_name(int scale)
 {
     static const char *const names[] = {"linear", "log", "logit"};
     return (size_t)scale < sizeof names / sizeof names[0] ? names[scale] : NULL;

@@ -175,8 +175,8 @@ FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_calibration_check(
     const struct fulcrum_calibration *calibration, struct fulcrum_error *err);
 
 /* "measured", "fitted", "prior"; NULL beyond the last one. Borrowed, static. */
-const char *fulcrum_origin_name(enum fulcrum_origin origin);
+const char *fulcrum_origin_name(int origin);
 /* "linear", "log", "logit"; NULL beyond the last one. Borrowed, static. */
-const char *fulcrum_scale_name(enum fulcrum_scale scale);
+const char *fulcrum_scale_name(int scale);
 
 #endif

@@ -128,9 +128,10 @@ static const struct {
 #undef X
 };
 
-const char *fulcrum_predictor_name(size_t predictor)
+const char *fulcrum_predictor_name(int predictor)
 {
-    return predictor < FULCRUM_PREDICTOR_COUNT ? predictors[predictor].name : NULL;
+    return (size_t)predictor < FULCRUM_PREDICTOR_COUNT ? predictors[predictor].name
+                                                       : NULL;
 }
 
 const char *fulcrum_predictor_meaning(size_t predictor)

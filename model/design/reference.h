@@ -115,7 +115,7 @@ bool fulcrum_reference_begins_series(
     const struct fulcrum_reference *reference, size_t point);
 
 /* NULL beyond the last one. Borrowed, static. */
-const char *fulcrum_predictor_name(size_t predictor);
+const char *fulcrum_predictor_name(int predictor);
 /* As fulcrum_predictor_name. */
 const char *fulcrum_predictor_meaning(size_t predictor);
 

@@ -110,12 +110,14 @@ struct range {
     enum range_kind kind;
 };
 
-#define FIELD(member) #member, offsetof(struct fulcrum_network, member)
+/* Named as in the lines of `fulcrum solve`. */
+#define KEY(key, member) key, offsetof(struct fulcrum_network, member)
+#define FIELD(member)    KEY(#member, member)
 
 static const struct range always[] = {
     {FIELD(actors), 1.0, MOST_ACTORS, RANGE_WHOLE},
-    {FIELD(cpu.core_count), 1.0, MOST_THREADS, RANGE_REAL},
-    {FIELD(cpu.thread_count), 1.0, MOST_THREADS, RANGE_REAL},
+    {KEY("cpu.cores", cpu.core_count), 1.0, MOST_THREADS, RANGE_REAL},
+    {KEY("cpu.threads", cpu.thread_count), 1.0, MOST_THREADS, RANGE_REAL},
     {FIELD(cpu.reserved_threads), 0.0, MOST_THREADS, RANGE_REAL},
     {FIELD(cpu.slice_s), LEAST_TIME_S, MOST_TIME_S, RANGE_OR_ZERO},
     {FIELD(step.mean_s), LEAST_TIME_S, MOST_TIME_S, RANGE_OR_ZERO},
@@ -123,8 +125,8 @@ static const struct range always[] = {
     {FIELD(host.per_item_s), LEAST_TIME_S, MOST_TIME_S, RANGE_OR_ZERO},
     {FIELD(gpu.per_batch_s), LEAST_TIME_S, MOST_TIME_S, RANGE_OR_ZERO},
     {FIELD(gpu.per_item_s), LEAST_TIME_S, MOST_TIME_S, RANGE_OR_ZERO},
-    {FIELD(batch_size), 0.0, MOST_ACTORS, RANGE_WHOLE},
-    {FIELD(depth), 1.0, MOST_ACTORS, RANGE_WHOLE},
+    {KEY("batching.size", batch_size), 0.0, MOST_ACTORS, RANGE_WHOLE},
+    {KEY("batching.depth", depth), 1.0, MOST_ACTORS, RANGE_WHOLE},
     {FIELD(delay_s), LEAST_TIME_S, MOST_TIME_S, RANGE_OR_ZERO},
     {FIELD(training.env_steps_per_train_step), 1e-6, 1e12, RANGE_OR_ZERO},
 };
@@ -226,12 +228,12 @@ static void check_cpu(
     const struct fulcrum_cpu_station *cpu = &network->cpu;
     if (cpu->thread_count < cpu->core_count) {
         (void)fulcrum_fail_more(faults, FULCRUM_ERR_RANGE,
-            "cpu.thread_count = %g is below cpu.core_count = %g", cpu->thread_count,
+            "cpu.threads = %g is below cpu.cores = %g", cpu->thread_count,
             cpu->core_count);
     }
     if (cpu->reserved_threads >= cpu->thread_count) {
         (void)fulcrum_fail_more(faults, FULCRUM_ERR_RANGE,
-            "cpu.reserved_threads = %g leaves none of cpu.thread_count = %g to actors",
+            "cpu.reserved_threads = %g leaves none of cpu.threads = %g to actors",
             cpu->reserved_threads, cpu->thread_count);
     }
     check_choice(
@@ -313,12 +315,12 @@ static void check_batching(
     }
     if (network->batch_size < 1.0) {
         (void)fulcrum_fail_more(faults, FULCRUM_ERR_RANGE,
-            "batch_size = %g; a fixed batch needs at least 1", network->batch_size);
+            "batching.size = %g; a fixed batch needs at least 1", network->batch_size);
     }
     if (network->batch_size > network->actors) {
         (void)fulcrum_fail_more(faults, FULCRUM_ERR_INFEASIBLE,
-            "batch_size = %g would wait for ever for actors = %g", network->batch_size,
-            network->actors);
+            "batching.size = %g would wait for ever for actors = %g",
+            network->batch_size, network->actors);
     }
 }
 

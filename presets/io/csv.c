@@ -78,14 +78,8 @@ static char end_cell(struct parser *parser, char *at)
         next = at + 2;
     }
     *at = '\0';
-    if (found == '\0') {
-        parser->next = NULL;
-    } else {
-        parser->next = next;
-    }
-    if (found == '\n') {
-        parser->line++;
-    }
+    parser->next = found != '\0' ? next : NULL;
+    parser->line += found == '\n' ? 1 : 0;
     return found;
 }
 
@@ -115,44 +109,31 @@ static char *unquote(struct parser *parser, char *open, char **end)
     return to;
 }
 
-/* Both find where a cell ends, and where its text does, which may be before that. */
-static enum fulcrum_status find_quoted_end(
-    struct parser *parser, char **end, char **text_end)
-{
-    size_t line = parser->line;
-    *text_end = unquote(parser, parser->next, end);
-    if (*text_end == NULL) {
-        return fail_line(parser, line, "a quote is not closed");
-    }
-    if (!is_cell_end(*end)) {
-        return fail_line(parser, parser->line, "text after a closing quote");
-    }
-    return FULCRUM_OK;
-}
-
-static enum fulcrum_status find_plain_end(
-    const struct parser *parser, char **end, char **text_end)
-{
-    char *at = parser->next;
-    while (!is_cell_end(at) && *at != '"') {
-        at++;
-    }
-    if (*at == '"') {
-        return fail_line(parser, parser->line, "a quote inside an unquoted cell");
-    }
-    *end = at;
-    *text_end = at;
-    return FULCRUM_OK;
-}
-
+/* The text of a cell may end before the cell does. */
 static enum fulcrum_status parse_cell(
     struct parser *parser, const char **out, char *separator)
 {
+    size_t line = parser->line;
     char *cell = parser->next;
     char *end = cell;
-    char *text_end = cell;
-    TRY(*cell == '"' ? find_quoted_end(parser, &end, &text_end)
-                     : find_plain_end(parser, &end, &text_end));
+    char *text_end = NULL;
+    if (*cell == '"') {
+        text_end = unquote(parser, cell, &end);
+        if (text_end == NULL) {
+            return fail_line(parser, line, "a quote is not closed");
+        }
+        if (!is_cell_end(end)) {
+            return fail_line(parser, parser->line, "text after a closing quote");
+        }
+    } else {
+        while (!is_cell_end(end) && *end != '"') {
+            end++;
+        }
+        if (*end == '"') {
+            return fail_line(parser, line, "a quote inside an unquoted cell");
+        }
+        text_end = end;
+    }
     *separator = end_cell(parser, end);
     *text_end = '\0';
     *out = cell;

@@ -265,117 +265,71 @@ void fulcrum_document_free(struct json_object *document)
 
 /* A head, rows and a tail of JSON lines, as one document. */
 
-enum { LABEL_SIZE = 300 };
+#define ROWS "points"
+#define TAIL "finding"
 
-/* What was read so far. */
-struct reading {
-    const char *path;
-    const struct fulcrum_json_lines *lines;
-    size_t line;               /* from 1 */
-    struct json_object *head;  /* owned */
-    struct json_object *array; /* the head's, once there is one */
-};
-
-static enum fulcrum_status no_memory(
-    const struct reading *reading, struct fulcrum_error *err)
+/* Takes the object of a line over; false without memory. The head keeps its own members
+ * where the tail repeats them. */
+static bool take(struct json_object **head, struct json_object *object)
 {
-    return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "%s", reading->path);
-}
-
-static enum fulcrum_status take_head(
-    struct reading *reading, struct json_object *head, struct fulcrum_error *err)
-{
-    struct json_object *array = json_object_new_array();
-    reading->head = head;
-    if (array == NULL ||
-        json_object_object_add(head, reading->lines->rows, array) != 0) {
-        json_object_put(array);
-        return no_memory(reading, err);
+    struct json_object *rows = NULL;
+    bool is_taken = true;
+    if (*head == NULL) {
+        *head = object;
+        rows = json_object_new_array();
+        return rows != NULL && json_object_object_add(object, ROWS, rows) == 0;
     }
-    reading->array = array;
-    return FULCRUM_OK;
-}
-
-/* Members move from the tail to the head, which keeps its own. */
-static enum fulcrum_status take_tail(
-    struct reading *reading, struct json_object *tail, struct fulcrum_error *err)
-{
-    enum fulcrum_status status = FULCRUM_OK;
+    if (!json_object_object_get_ex(object, TAIL, NULL)) {
+        (void)json_object_object_get_ex(*head, ROWS, &rows);
+        return json_object_array_add(rows, object) == 0;
+    }
     struct json_object_iter at;
-    json_object_object_foreachC(tail, at)
+    json_object_object_foreachC(object, at)
     {
-        if (!json_object_object_get_ex(reading->head, at.key, NULL) &&
-            json_object_object_add(reading->head, at.key, json_object_get(at.val)) !=
-                0) {
-            json_object_put(at.val);
-            status = no_memory(reading, err);
+        if (!json_object_object_get_ex(*head, at.key, NULL)) {
+            struct json_object *value = json_object_get(at.val);
+            is_taken = json_object_object_add(*head, at.key, value) == 0 && is_taken;
         }
     }
-    json_object_put(tail);
-    return status;
-}
-
-static enum fulcrum_status take_row(
-    struct reading *reading, struct json_object *row, struct fulcrum_error *err)
-{
-    if (json_object_object_get_ex(row, reading->lines->tail, NULL)) {
-        return take_tail(reading, row, err);
-    }
-    if (json_object_array_add(reading->array, row) != 0) {
-        json_object_put(row);
-        return no_memory(reading, err);
-    }
-    return FULCRUM_OK;
-}
-
-/* A line of `length` bytes with a zero byte behind it. */
-static enum fulcrum_status read_line(
-    struct reading *reading, const char *text, size_t length, struct fulcrum_error *err)
-{
-    char label[LABEL_SIZE];
-    struct json_object *object = NULL;
-    if (text[strspn(text, " \t\r")] == '\0') {
-        return FULCRUM_OK;
-    }
-    (void)snprintf(
-        label, sizeof label, "%.250s: line %zu", reading->path, reading->line);
-    TRY(fulcrum_document_parse_line(label, text, length, &object, err));
-    return reading->head == NULL ? take_head(reading, object, err)
-                                 : take_row(reading, object, err);
+    json_object_put(object);
+    return is_taken;
 }
 
 static enum fulcrum_status read_lines(
-    struct reading *reading, char *text, struct fulcrum_error *err)
+    const char *path, char *text, struct json_object **head, struct fulcrum_error *err)
 {
-    enum fulcrum_status status = FULCRUM_OK;
-    char *at = text;
-    while (status == FULCRUM_OK && *at != '\0') {
+    char label[300];
+    size_t line = 0;
+    for (char *next = text; next != NULL;) {
+        char *at = next;
         size_t length = strcspn(at, "\n");
-        bool is_last = at[length] == '\0';
+        next = at[length] != '\0' ? at + length + 1 : NULL;
         at[length] = '\0';
-        reading->line++;
-        status = read_line(reading, at, length, err);
-        at += is_last ? length : length + 1;
+        line++;
+        if (at[strspn(at, " \t\r")] != '\0') {
+            struct json_object *object = NULL;
+            (void)snprintf(label, sizeof label, "%.250s: line %zu", path, line);
+            TRY(fulcrum_document_parse_line(label, at, length, &object, err));
+            FAIL_IF(!take(head, object), err, FULCRUM_ERR_NO_MEMORY, "%s", path);
+        }
     }
-    FAIL_IF(status == FULCRUM_OK && reading->head == NULL, err, FULCRUM_ERR_FORMAT,
-        "%s: is empty", reading->path);
-    return status;
+    FAIL_IF(*head == NULL, err, FULCRUM_ERR_FORMAT, "%s: is empty", path);
+    return FULCRUM_OK;
 }
 
-enum fulcrum_status fulcrum_json_lines_read(const char *path,
-    const struct fulcrum_json_lines *lines, struct json_object **out,
-    struct fulcrum_error *err)
+enum fulcrum_status fulcrum_json_lines_read(
+    const char *path, struct json_object **out, struct fulcrum_error *err)
 {
     char *text = NULL;
     size_t length = 0;
-    struct reading reading = {.path = path, .lines = lines};
+    struct json_object *head = NULL;
     TRY(fulcrum_text_file_read(path, &text, &length, err));
-    enum fulcrum_status status = read_lines(&reading, text, err);
+    enum fulcrum_status status = read_lines(path, text, &head, err);
     free(text);
     if (status == FULCRUM_OK) {
-        *out = reading.head;
+        *out = head;
     } else {
-        json_object_put(reading.head);
+        json_object_put(head);
     }
     return status;
 }

@@ -38,25 +38,14 @@ FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_document_parse_line(const char *l
 
 void fulcrum_document_free(struct json_object *document);
 
-/* A head, rows and a tail of JSON lines, as one document. */
-
-struct json_object; /* json-c's */
-
-/* What the lines of a file mean. Borrowed. */
-struct fulcrum_json_lines {
-    const char *rows; /* key of the array that rows become */
-    const char *tail; /* key that only a tail has */
-};
-
 /*
- * Reads a file whose first line is a head and whose other lines are rows, each an
- * object, but for the last one where it is a tail: makes one object of the members of
- * head and tail, and the rows as an array. Blank lines are left out.
+ * Reads a file of lines, each an object: a head, rows, and for a last one with the
+ * member "finding" a tail. Makes one object of the members of head and tail, and the
+ * rows as an array, "points". Blank lines are left out.
  *   out      the caller gives it back with fulcrum_document_free
  *   fails    as fulcrum_document_read; the detail names file, line and column
  */
-FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_json_lines_read(const char *path,
-    const struct fulcrum_json_lines *lines, struct json_object **out,
-    struct fulcrum_error *err);
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_json_lines_read(
+    const char *path, struct json_object **out, struct fulcrum_error *err);
 
 #endif

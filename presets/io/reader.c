@@ -194,11 +194,13 @@ int fulcrum_node_text(const struct fulcrum_node *node, char *out, size_t size)
     return 1;
 }
 
-int fulcrum_node_text_of(
-    const struct fulcrum_node *object, const char *key, char *out, size_t size)
+int fulcrum_node_words(const struct fulcrum_node *node, char *out, size_t size)
 {
-    struct fulcrum_node node = fulcrum_node_member(object, key);
-    return fulcrum_node_text(&node, out, size);
+    bool is_text = fulcrum_node_text(node, out, size);
+    if (is_text && out[0] == '\0') {
+        fulcrum_node_fault(node, FULCRUM_ERR_RANGE, "expected some text");
+    }
+    return is_text && out[0] != '\0';
 }
 
 int fulcrum_node_flag(const struct fulcrum_node *node, bool *out)

@@ -56,9 +56,8 @@ struct fulcrum_node fulcrum_node_element(
 int fulcrum_node_number(const struct fulcrum_node *node, double *out);
 /* A copy of a string. */
 int fulcrum_node_text(const struct fulcrum_node *node, char *out, size_t size);
-/* The text of a member. */
-int fulcrum_node_text_of(
-    const struct fulcrum_node *object, const char *key, char *out, size_t size);
+/* The same of a text that is not empty. */
+int fulcrum_node_words(const struct fulcrum_node *node, char *out, size_t size);
 /* 1 for true, 0 for false. */
 int fulcrum_node_flag(const struct fulcrum_node *node, bool *out);
 /* 1, or a fault and 0. */

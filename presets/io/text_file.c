@@ -13,11 +13,12 @@
 #include <sys/stat.h>
 
 #include "model/status.h"
+#include "model/string.h"
 #include "model/try.h"
 
 /* A calibration with every sample is some megabytes; more is no file of ours. */
-#define MAX_BYTE  ((size_t)64 << 20)
-#define MIN_CHUNK ((size_t)64 << 10)
+#define MAX_BYTE   ((size_t)64 << 20)
+#define CHUNK_BYTE ((size_t)64 << 10)
 
 static enum fulcrum_status fail_read(
     struct fulcrum_error *err, const char *path, int error)
@@ -26,54 +27,31 @@ static enum fulcrum_status fail_read(
         err, FULCRUM_ERR_FILE, "%s: cannot be read: %s", path, strerror(error));
 }
 
-struct buffer {
-    char *text;
-    size_t room;
-    size_t used;
-};
-
-/* Room for at least one more byte and a zero byte; returns 0 where there is none. */
-static int make_room(struct buffer *buffer)
-{
-    if (buffer->room - buffer->used >= 2) {
-        return 1;
-    }
-    size_t room = buffer->room == 0 ? MIN_CHUNK : 2 * buffer->room;
-    char *grown = realloc(buffer->text, room);
-    if (grown == NULL) {
-        return 0;
-    }
-    buffer->text = grown;
-    buffer->room = room;
-    return 1;
-}
-
 /* Pipes have no size to ask for: grows as it reads, little beyond the limit. */
-static enum fulcrum_status read_stream(
-    FILE *stream, const char *path, struct buffer *buffer, struct fulcrum_error *err)
+static enum fulcrum_status read_stream(FILE *stream, const char *path,
+    struct fulcrum_string *text, struct fulcrum_error *err)
 {
     size_t got = 1;
-    while (got > 0 && buffer->used <= MAX_BYTE) {
-        FAIL_IF(!make_room(buffer), err, FULCRUM_ERR_NO_MEMORY, "%s", path);
-        got = fread(
-            buffer->text + buffer->used, 1, buffer->room - buffer->used - 1, stream);
-        buffer->used += got;
+    while (got > 0 && text->length <= MAX_BYTE) {
+        char *end = fulcrum_string_room(text, CHUNK_BYTE);
+        TRY_MEMORY(end, err, "%s", path);
+        got = fread(end, 1, CHUNK_BYTE, stream);
+        text->length += got;
+        end[got] = '\0';
     }
     if (ferror(stream)) {
         return fail_read(err, path, errno);
     }
-    FAIL_IF(buffer->used > MAX_BYTE, err, FULCRUM_ERR_FILE, "%s: is larger than 64 MiB",
+    FAIL_IF(text->length > MAX_BYTE, err, FULCRUM_ERR_FILE, "%s: is larger than 64 MiB",
         path);
-    buffer->text[buffer->used] = '\0';
-    return FULCRUM_OK;
-}
-
-static enum fulcrum_status check_text(
-    const char *path, const char *text, size_t length, struct fulcrum_error *err)
-{
-    FAIL_IF(length == 0, err, FULCRUM_ERR_FORMAT, "%s: is empty", path);
-    FAIL_IF(strlen(text) != length, err, FULCRUM_ERR_FORMAT,
-        "%s: byte %zu is zero: expected a text file", path, strlen(text) + 1);
+    /* Without a byte order mark. */
+    if (text->length >= 3 && memcmp(text->chars, "\xef\xbb\xbf", 3) == 0) {
+        text->length -= 3;
+        memmove(text->chars, text->chars + 3, text->length + 1);
+    }
+    FAIL_IF(text->length == 0, err, FULCRUM_ERR_FORMAT, "%s: is empty", path);
+    FAIL_IF(strlen(text->chars) != text->length, err, FULCRUM_ERR_FORMAT,
+        "%s: byte %zu is zero: expected a text file", path, strlen(text->chars) + 1);
     return FULCRUM_OK;
 }
 
@@ -100,24 +78,16 @@ enum fulcrum_status fulcrum_text_file_read(
     bool is_stdin = strcmp(path, "-") == 0;
     FILE *stream = stdin;
     TRY(is_stdin ? FULCRUM_OK : open_file(path, &stream, err));
-    struct buffer buffer = {NULL, 0, 0};
-    enum fulcrum_status status = read_stream(stream, path, &buffer, err);
+    struct fulcrum_string text = {0};
+    enum fulcrum_status status = read_stream(stream, path, &text, err);
     if (!is_stdin) {
         (void)fclose(stream);
     }
-    if (status == FULCRUM_OK) {
-        /* Without a byte order mark. */
-        if (buffer.used >= 3 && memcmp(buffer.text, "\xef\xbb\xbf", 3) == 0) {
-            buffer.used -= 3;
-            memmove(buffer.text, buffer.text + 3, buffer.used + 1);
-        }
-        status = check_text(path, buffer.text, buffer.used, err);
-    }
     if (status != FULCRUM_OK) {
-        free(buffer.text);
+        fulcrum_string_clear(&text);
         return status;
     }
-    *out = buffer.text;
-    *length = buffer.used;
+    *out = text.chars;
+    *length = text.length;
     return FULCRUM_OK;
 }

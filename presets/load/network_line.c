@@ -10,7 +10,7 @@
 
 #include "presets/load/network_line.h"
 
-#include <ctype.h>
+#include <json-c/json.h>
 #include <math.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -26,62 +26,57 @@
 #include "presets/io/document.h"
 #include "presets/io/json.h"
 #include "presets/io/reader.h"
-#include "presets/io/struct_io.h"
+#include "presets/io/record.h"
 
-/* A product-form network, read strictly from JSON. */
-
-/*
- * As in network_line.c, numbers are rows and ranges are left to the model's check.
- * Which members a station has depends on its type: what would have no effect is
- * refused, as whoever wrote it expects one.
- */
-
-#define REQUIRED      FULCRUM_UNKNOWN
 #define LENGTH(array) (sizeof(array) / sizeof(array)[0])
 
-static const struct fulcrum_struct_io_row product_form_line_network_rows[] = {
-    {"customers", offsetof(struct fulcrum_product_form_network, customers), REQUIRED,
-        1.0},
-    {"think_s", offsetof(struct fulcrum_product_form_network, think_s), 0.0, 1.0},
+/* A number that must be given; `after` stands for what is wrong. */
+#define NEEDED(name, type, member, after)                                              \
+    {                                                                                  \
+        .key = (name), .offset = offsetof(struct type, member), .neutral = (after)     \
+    }
+#define OPTIONAL(name, type, member, without, after)                                   \
+    {                                                                                  \
+        .key = (name), .is_optional = true, .offset = offsetof(struct type, member),   \
+        .otherwise = (without), .neutral = (after)                                     \
+    }
+
+/*
+ * A product-form network. Which members a station has depends on its type: what would
+ * have no effect is refused, as whoever wrote it expects one.
+ */
+static const struct fulcrum_record_row form_rows[] = {
+    NEEDED("customers", fulcrum_product_form_network, customers, 1.0),
+    OPTIONAL("think_s", fulcrum_product_form_network, think_s, 0.0, 1.0),
 };
 
-static const struct fulcrum_struct_io_row station_rows[] = {
-    {"service_s", offsetof(struct fulcrum_product_form_station, service_s), REQUIRED,
-        1.0},
-    {"visits", offsetof(struct fulcrum_product_form_station, visits), 1.0, 1.0},
-    {"servers", offsetof(struct fulcrum_product_form_station, servers), 1.0, 1.0},
+static const struct fulcrum_record_row station_rows[] = {
+    NEEDED("service_s", fulcrum_product_form_station, service_s, 1.0),
+    OPTIONAL("visits", fulcrum_product_form_station, visits, 1.0, 1.0),
+    OPTIONAL("servers", fulcrum_product_form_station, servers, 1.0, 1.0),
 };
-
-/* The member that is an object of these numbers, which are read into `base`. */
-static struct fulcrum_node read_section(const struct fulcrum_node *root,
-    const char *key, const struct fulcrum_struct_io *section, void *base)
-{
-    struct fulcrum_node object = fulcrum_node_member(root, key);
-    (void)fulcrum_struct_io_read(&object, section, base);
-    return object;
-}
 
 /* The member's choice, -1 after a fault; `otherwise` where it is not given. */
 static int read_choice(const struct fulcrum_node *object, const char *key,
-    fulcrum_struct_io_choice_name *name, int otherwise)
+    fulcrum_record_names *name, int otherwise)
 {
     struct fulcrum_node node = fulcrum_node_member(object, key);
-    return node.json != NULL ? fulcrum_struct_io_choice(&node, name) : otherwise;
+    return node.json != NULL ? fulcrum_record_choice(&node, name) : otherwise;
 }
 
 static void read_station(const struct fulcrum_node *object,
     struct fulcrum_product_form_station *station, double **rates)
 {
     static const char *const others[] = {"name", "type", "rate", NULL};
-    const struct fulcrum_struct_io section = {
-        station_rows, LENGTH(station_rows), others};
+    static const struct fulcrum_record record =
+        FULCRUM_RECORD(fulcrum_product_form_station, station_rows, others);
     (void)snprintf(station->name, sizeof station->name, "%.63s", object->path);
     if (!fulcrum_node_is_object(object)) {
         station->service_s = 1.0;
         station->visits = 1.0;
         return;
     }
-    (void)fulcrum_struct_io_read(object, &section, station);
+    (void)fulcrum_record_read(object, &record, station);
     struct fulcrum_node name = fulcrum_node_member(object, "name");
     if (name.json != NULL) {
         (void)fulcrum_node_text(&name, station->name, sizeof station->name);
@@ -105,7 +100,7 @@ static void read_station(const struct fulcrum_node *object,
     /* The station's type becomes one that needs no rates where they cannot be read. */
     struct fulcrum_node rate = fulcrum_node_member(object, "rate");
     if (station->type == FULCRUM_STATION_LD) {
-        if (!fulcrum_struct_io_numbers(&rate, 1.0, rates, &station->rate_count)) {
+        if (!fulcrum_record_numbers(&rate, 1.0, rates, &station->rate_count)) {
             station->type = FULCRUM_STATION_QUEUE;
         }
         station->rate = *rates;
@@ -142,57 +137,57 @@ static int read_stations(
     return 1;
 }
 
-#define MEMBER(member) offsetof(struct fulcrum_network, member)
-
 /* The largest numbers that the check lets pass, against which nothing is too much. */
 #define MANY_ACTORS  1e7
 #define MANY_THREADS 1e6
 
-static const struct fulcrum_struct_io_row network_rows[] = {
-    {"actors", MEMBER(actors), REQUIRED, MANY_ACTORS},
-    {"delay_s", MEMBER(delay_s), 0.0, 1.0},
+#define NUMBER(name, member, without, after)                                           \
+    OPTIONAL(name, fulcrum_network, member, without, after)
+
+static const struct fulcrum_record_row network_rows[] = {
+    NEEDED("actors", fulcrum_network, actors, MANY_ACTORS),
+    NUMBER("delay_s", delay_s, 0.0, 1.0),
 };
 
-static const struct fulcrum_struct_io_row cpu_rows[] = {
-    {"cores", MEMBER(cpu.core_count), REQUIRED, 1.0},
-    {"threads", MEMBER(cpu.thread_count), REQUIRED, MANY_THREADS},
-    {"reserved_threads", MEMBER(cpu.reserved_threads), 0.0, 0.0},
-    {"slice_s", MEMBER(cpu.slice_s), 0.0, 0.0},
-    {"smt_yield_frac", MEMBER(cpu.smt_yield_frac), 0.0, 0.0},
-    {"turbo_frac", MEMBER(cpu.turbo_frac), 0.0, 0.0},
-    {"oversubscription_frac", MEMBER(cpu.oversubscription_frac), 0.0, 0.0},
+static const struct fulcrum_record_row cpu_rows[] = {
+    NEEDED("cores", fulcrum_network, cpu.core_count, 1.0),
+    NEEDED("threads", fulcrum_network, cpu.thread_count, MANY_THREADS),
+    NUMBER("reserved_threads", cpu.reserved_threads, 0.0, 0.0),
+    NUMBER("slice_s", cpu.slice_s, 0.0, 0.0),
+    NUMBER("smt_yield_frac", cpu.smt_yield_frac, 0.0, 0.0),
+    NUMBER("turbo_frac", cpu.turbo_frac, 0.0, 0.0),
+    NUMBER("oversubscription_frac", cpu.oversubscription_frac, 0.0, 0.0),
 };
-/* The last rows, in place of which a table may be given. */
-enum { FIRST_CURVE_ROW = 4 };
+/* A table may be given in place of the last rows; beside it the counts of cores and
+ * threads, the first ones, may be left out. */
+enum { FIRST_CURVE_ROW = 4, COUNT_ROWS = 2 };
 
-static const struct fulcrum_struct_io_row step_rows[] = {
-    {"mean_s", MEMBER(step.mean_s), 0.0, 1.0},
-    {"cv", MEMBER(step.cv), 0.0, FULCRUM_UNKNOWN},
-};
-
-static const char *const no_others[] = {NULL};
-
-static const struct fulcrum_struct_io_row host_rows[] = {
-    {"per_batch_s", MEMBER(host.per_batch_s), 0.0, 1.0},
-    {"per_item_s", MEMBER(host.per_item_s), 0.0, 1.0},
+static const struct fulcrum_record_row step_rows[] = {
+    NUMBER("mean_s", step.mean_s, 0.0, 1.0),
+    NUMBER("cv", step.cv, 0.0, FULCRUM_UNKNOWN),
 };
 
-static const struct fulcrum_struct_io_row gpu_rows[] = {
-    {"per_batch_s", MEMBER(gpu.per_batch_s), 0.0, 1.0},
-    {"per_item_s", MEMBER(gpu.per_item_s), 0.0, 1.0},
+static const struct fulcrum_record_row host_rows[] = {
+    NUMBER("per_batch_s", host.per_batch_s, 0.0, 1.0),
+    NUMBER("per_item_s", host.per_item_s, 0.0, 1.0),
 };
 
-static const struct fulcrum_struct_io_row batching_rows[] = {
-    {"size", MEMBER(batch_size), 0.0, 1.0},
-    {"depth", MEMBER(depth), 1.0, 1.0},
+static const struct fulcrum_record_row gpu_rows[] = {
+    NUMBER("per_batch_s", gpu.per_batch_s, 0.0, 1.0),
+    NUMBER("per_item_s", gpu.per_item_s, 0.0, 1.0),
 };
 
-static const struct fulcrum_struct_io_row training_rows[] = {
-    {"env_steps_per_train_step", MEMBER(training.env_steps_per_train_step), REQUIRED,
-        1.0},
-    {"train_step_s", MEMBER(training.train_step_s), REQUIRED, 1.0},
-    {"queue_train_steps", MEMBER(training.queue_train_steps), REQUIRED, 1.0},
-    {"sharing_frac", MEMBER(training.sharing_frac), 0.0, 1.0},
+static const struct fulcrum_record_row batching_rows[] = {
+    NUMBER("size", batch_size, 0.0, 1.0),
+    NUMBER("depth", depth, 1.0, 1.0),
+};
+
+static const struct fulcrum_record_row training_rows[] = {
+    NEEDED("env_steps_per_train_step", fulcrum_network,
+        training.env_steps_per_train_step, 1.0),
+    NEEDED("train_step_s", fulcrum_network, training.train_step_s, 1.0),
+    NEEDED("queue_train_steps", fulcrum_network, training.queue_train_steps, 1.0),
+    NUMBER("sharing_frac", training.sharing_frac, 0.0, 1.0),
 };
 
 static const char *kind_name(int index)
@@ -203,10 +198,14 @@ static const char *kind_name(int index)
 
 /* A table stands in place of the three fractions, and says how many threads there are.
  */
-static void read_capacity(const struct fulcrum_node *object,
-    const struct fulcrum_node *table, struct fulcrum_network_line *line)
+static void read_capacity(
+    const struct fulcrum_node *object, struct fulcrum_network_line *line)
 {
     struct fulcrum_cpu_station *cpu = &line->network.cpu;
+    struct fulcrum_node table = fulcrum_node_member(object, "capacity");
+    if (table.json == NULL) {
+        return;
+    }
     for (size_t i = FIRST_CURVE_ROW; i < LENGTH(cpu_rows); i++) {
         struct fulcrum_node node = fulcrum_node_member(object, cpu_rows[i].key);
         if (node.json != NULL) {
@@ -214,7 +213,7 @@ static void read_capacity(const struct fulcrum_node *object,
                 &node, FULCRUM_ERR_RANGE, "cpu.capacity stands in place of it");
         }
     }
-    if (!fulcrum_struct_io_numbers(table, 1.0, &line->capacity, &cpu->capacity_count)) {
+    if (!fulcrum_record_numbers(&table, 1.0, &line->capacity, &cpu->capacity_count)) {
         return;
     }
     cpu->curve = FULCRUM_CURVE_TABLE;
@@ -230,38 +229,15 @@ static void read_capacity(const struct fulcrum_node *object,
     }
 }
 
-/* Beside a table the counts of cores and threads may be left out. */
-static void read_cpu(const struct fulcrum_node *root, struct fulcrum_network_line *line)
-{
-    static const char *const others[] = {"capacity", NULL};
-    const struct fulcrum_struct_io section = {cpu_rows, LENGTH(cpu_rows), others};
-    struct fulcrum_struct_io_row optional[LENGTH(cpu_rows)];
-    const struct fulcrum_struct_io beside_table = {optional, LENGTH(optional), others};
-    memcpy(optional, cpu_rows, sizeof optional);
-    optional[0].otherwise = optional[0].neutral;
-    optional[1].otherwise = optional[1].neutral;
-
-    struct fulcrum_node object = fulcrum_node_member(root, "cpu");
-    struct fulcrum_node table = fulcrum_node_member(&object, "capacity");
-    line->network.cpu.curve = FULCRUM_CURVE_SMT_TURBO;
-    bool is_object = fulcrum_struct_io_read(
-        &object, table.json != NULL ? &beside_table : &section, &line->network);
-    if (is_object && table.json != NULL) {
-        read_capacity(&object, &table, line);
-    }
-}
-
 /*
  * Without a law, steps that vary are lognormal. What has no valid law or cv is taken
  * for Pareto's, which accepts any cv.
  */
-static void read_step(const struct fulcrum_node *root, struct fulcrum_network *network)
+static void read_step(
+    const struct fulcrum_node *object, struct fulcrum_network_line *line)
 {
-    static const char *const others[] = {"law", NULL};
-    const struct fulcrum_struct_io section = {step_rows, LENGTH(step_rows), others};
-    struct fulcrum_node object = read_section(root, "step", &section, network);
-    struct fulcrum_step *step = &network->step;
-    int index = read_choice(&object, "law", fulcrum_step_law_name,
+    struct fulcrum_step *step = &line->network.step;
+    int index = read_choice(object, "law", fulcrum_step_law_name,
         step->cv > 0.0 || step->cv < 0.0 ? (int)FULCRUM_LAW_LOGNORMAL
                                          : (int)FULCRUM_LAW_DETERMINISTIC);
     if (index < 0 || isnan(step->cv)) {
@@ -272,15 +248,12 @@ static void read_step(const struct fulcrum_node *root, struct fulcrum_network *n
 }
 
 static void read_batching(
-    const struct fulcrum_node *root, struct fulcrum_network *network)
+    const struct fulcrum_node *object, struct fulcrum_network_line *line)
 {
-    static const char *const others[] = {"policy", NULL};
-    const struct fulcrum_struct_io section = {
-        batching_rows, LENGTH(batching_rows), others};
-    struct fulcrum_node object = read_section(root, "batching", &section, network);
-    struct fulcrum_node size = fulcrum_node_member(&object, "size");
+    struct fulcrum_network *network = &line->network;
+    struct fulcrum_node size = fulcrum_node_member(object, "size");
     int index = read_choice(
-        &object, "policy", fulcrum_batch_policy_name, (int)FULCRUM_BATCH_GREEDY);
+        object, "policy", fulcrum_batch_policy_name, (int)FULCRUM_BATCH_GREEDY);
     network->policy =
         index == (int)FULCRUM_BATCH_FIXED ? FULCRUM_BATCH_FIXED : FULCRUM_BATCH_GREEDY;
     bool is_zero = size.json != NULL && network->batch_size == 0.0;
@@ -293,70 +266,55 @@ static void read_batching(
 }
 
 static void read_training(
-    const struct fulcrum_node *root, struct fulcrum_network *network)
+    const struct fulcrum_node *object, struct fulcrum_network_line *line)
 {
-    const struct fulcrum_struct_io section = {
-        training_rows, LENGTH(training_rows), no_others};
-    struct fulcrum_node object = fulcrum_node_member(root, "training");
-    if (object.json == NULL) {
-        return;
-    }
-    (void)fulcrum_struct_io_read(&object, &section, network);
-    double *steps = &network->training.env_steps_per_train_step;
+    double *steps = &line->network.training.env_steps_per_train_step;
     if (*steps == 0.0) {
         struct fulcrum_node node =
-            fulcrum_node_member(&object, "env_steps_per_train_step");
+            fulcrum_node_member(object, "env_steps_per_train_step");
         fulcrum_node_fault(&node, FULCRUM_ERR_RANGE,
             "expected more than 0; without training, leave `training` out");
         *steps = 1.0;
     }
 }
 
-static int continues_word(char c)
-{
-    return isalnum((unsigned char)c) || c == '_' || c == '.' || c == '[';
-}
+/* Objects of numbers, and of one member besides that is none. */
+static const struct section {
+    const char *key;
+    const struct fulcrum_record_row *rows;
+    size_t count;
+    const char *other; /* NULL: none */
+    /* What its numbers do not say, also where they cannot be read; NULL: nothing. */
+    void (*read)(const struct fulcrum_node *object, struct fulcrum_network_line *line);
+} sections[] = {
+    {"cpu", cpu_rows, LENGTH(cpu_rows), "capacity", read_capacity},
+    {"step", step_rows, LENGTH(step_rows), "law", read_step},
+    {"host", host_rows, LENGTH(host_rows), NULL, NULL},
+    {"gpu", gpu_rows, LENGTH(gpu_rows), NULL, NULL},
+    {"batching", batching_rows, LENGTH(batching_rows), "policy", read_batching},
+    {"training", training_rows, LENGTH(training_rows), NULL, read_training},
+};
 
-/* What the check names as members, users know as keys. NULL where `text` is neither. */
-static const char *key_of(const char *text, size_t *length)
+static void read_section(const struct fulcrum_node *root, const struct section *section,
+    struct fulcrum_network_line *line)
 {
-    static const char *const renamed[][2] = {
-        {"cpu.core_count", "cpu.cores"},
-        {"cpu.thread_count", "cpu.threads"},
-        {"batch_size", "batching.size"},
-        {"depth", "batching.depth"},
-    };
-    for (size_t i = 0; i < LENGTH(renamed); i++) {
-        *length = strlen(renamed[i][0]);
-        if (strncmp(text, renamed[i][0], *length) == 0 &&
-            !continues_word(text[*length])) {
-            return renamed[i][1];
-        }
+    const char *const others[] = {section->other, NULL};
+    struct fulcrum_record_row rows[LENGTH(cpu_rows)];
+    struct fulcrum_node object = fulcrum_node_member(root, section->key);
+    struct fulcrum_node table = fulcrum_node_member(&object, "capacity");
+    if (object.json == NULL && section->rows == training_rows) {
+        return;
     }
-    *length = 1;
-    return NULL;
-}
-
-static void name_keys(struct fulcrum_error *failure)
-{
-    char text[sizeof failure->detail] = "";
-    size_t used = 0;
-    const char *from = failure->detail;
-    char before = ' ';
-    while (*from != '\0') {
-        size_t length = 1;
-        const char *key = continues_word(before) ? NULL : key_of(from, &length);
-        int written = snprintf(text + used, sizeof text - used, "%.*s",
-            key != NULL ? (int)strlen(key) : 1, key != NULL ? key : from);
-        used += (size_t)written;
-        if (used >= sizeof text) {
-            break;
-        }
-        length = key != NULL ? length : 1;
-        before = from[length - 1];
-        from += length;
+    memcpy(rows, section->rows, section->count * sizeof *rows);
+    for (size_t i = 0; i < COUNT_ROWS && section->rows == cpu_rows; i++) {
+        rows[i].is_optional = table.json != NULL;
+        rows[i].otherwise = rows[i].neutral;
     }
-    memcpy(failure->detail, text, sizeof text);
+    const struct fulcrum_record record = {rows, section->count, others, 0};
+    (void)fulcrum_record_read(&object, &record, &line->network);
+    if (section->read != NULL) {
+        section->read(&object, line);
+    }
 }
 
 static void read_network(
@@ -364,22 +322,15 @@ static void read_network(
 {
     static const char *const others[] = {
         "kind", "name", "cpu", "step", "host", "gpu", "batching", "training", NULL};
-    const struct fulcrum_struct_io section = {
-        network_rows, LENGTH(network_rows), others};
-    (void)fulcrum_struct_io_read(root, &section, &line->network);
-    read_cpu(root, line);
-    read_step(root, &line->network);
-    const struct fulcrum_struct_io host_section = {
-        host_rows, LENGTH(host_rows), no_others};
-    const struct fulcrum_struct_io gpu_section = {
-        gpu_rows, LENGTH(gpu_rows), no_others};
-    (void)read_section(root, "host", &host_section, &line->network);
-    (void)read_section(root, "gpu", &gpu_section, &line->network);
-    read_batching(root, &line->network);
-    read_training(root, &line->network);
+    static const struct fulcrum_record record =
+        FULCRUM_RECORD(fulcrum_network, network_rows, others);
+    (void)fulcrum_record_read(root, &record, &line->network);
+    line->network.cpu.curve = FULCRUM_CURVE_SMT_TURBO;
+    for (size_t i = 0; i < LENGTH(sections); i++) {
+        read_section(root, &sections[i], line);
+    }
     struct fulcrum_error failure = {FULCRUM_OK, ""};
     if (fulcrum_network_check(&line->network, &failure) != FULCRUM_OK) {
-        name_keys(&failure);
         fulcrum_reader_adopt(root->reader, &failure);
     }
 }
@@ -402,9 +353,9 @@ static void read_document(
          * station without a name is called by its place, "stations[2]".
          */
         static const char *const others[] = {"kind", "name", "stations", NULL};
-        const struct fulcrum_struct_io section = {product_form_line_network_rows,
-            LENGTH(product_form_line_network_rows), others};
-        (void)fulcrum_struct_io_read(root, &section, &line->product_form.network);
+        static const struct fulcrum_record record =
+            FULCRUM_RECORD(fulcrum_product_form_network, form_rows, others);
+        (void)fulcrum_record_read(root, &record, &line->product_form.network);
         struct fulcrum_node stations = fulcrum_node_member(root, "stations");
         struct fulcrum_error failure = {FULCRUM_OK, ""};
         if (read_stations(&stations, &line->product_form) &&
@@ -463,52 +414,36 @@ enum fulcrum_status fulcrum_network_line_parse(struct fulcrum_network_line *out,
     return status;
 }
 
-static void write_rows(struct fulcrum_json *out,
-    const struct fulcrum_struct_io_row *rows, size_t count,
-    const struct fulcrum_network *network)
-{
-    for (size_t i = 0; i < count; i++) {
-        double value;
-        memcpy(&value, (const char *)network + rows[i].offset, sizeof value);
-        fulcrum_json_add_number(out, rows[i].key, value);
-    }
-}
-
 enum fulcrum_status fulcrum_network_line_text(
     const struct fulcrum_network *network, char **out, struct fulcrum_error *err)
 {
-    static const struct {
-        const char *key;
-        const struct fulcrum_struct_io_row *rows;
-        size_t count;
-    } sections[] = {{"cpu", cpu_rows, LENGTH(cpu_rows)},
-        {"step", step_rows, LENGTH(step_rows)}, {"host", host_rows, LENGTH(host_rows)},
-        {"gpu", gpu_rows, LENGTH(gpu_rows)},
-        {"batching", batching_rows, LENGTH(batching_rows)},
-        {"training", training_rows, LENGTH(training_rows)}};
+    static const struct fulcrum_record record =
+        FULCRUM_RECORD(fulcrum_network, network_rows, NULL);
     bool trains = network->training.env_steps_per_train_step > 0.0;
     struct fulcrum_network shown = *network;
     shown.batch_size = network->batch_size > 0.0 ? network->batch_size : (double)NAN;
-    struct fulcrum_json *object = fulcrum_json_new_object();
+    struct json_object *object = fulcrum_json_new_object();
     fulcrum_json_add_text(object, "kind", kind_name((int)FULCRUM_KIND_NETWORK));
     fulcrum_json_add_text(object, "name", network->name);
-    write_rows(object, network_rows, LENGTH(network_rows), network);
+    fulcrum_record_write(object, &record, network);
     for (size_t i = 0; i < LENGTH(sections) - (trains ? 0 : 1); i++) {
-        struct fulcrum_json *section = fulcrum_json_add_object(object, sections[i].key);
-        if (sections[i].rows == step_rows) {
+        const struct section *section = &sections[i];
+        const struct fulcrum_record part = {section->rows, section->count, NULL, 0};
+        struct json_object *member = fulcrum_json_add_object(object, section->key);
+        if (section->rows == step_rows) {
             fulcrum_json_add_text(
-                section, "law", fulcrum_step_law_name((int)network->step.law));
-        } else if (sections[i].rows == batching_rows) {
+                member, "law", fulcrum_step_law_name((int)network->step.law));
+        } else if (section->rows == batching_rows) {
             fulcrum_json_add_text(
-                section, "policy", fulcrum_batch_policy_name((int)network->policy));
+                member, "policy", fulcrum_batch_policy_name((int)network->policy));
         }
-        write_rows(section, sections[i].rows, sections[i].count, &shown);
+        fulcrum_record_write(member, &part, &shown);
     }
     enum fulcrum_status status = fulcrum_json_text(object, FULCRUM_JSON_LINE, out, err);
     if (status == FULCRUM_OK) {
         (*out)[strcspn(*out, "\n")] = '\0';
     }
-    fulcrum_json_free(object);
+    json_object_put(object);
     return status;
 }
 

@@ -6,9 +6,6 @@
 #include "model/predict/mig.h"
 #include "model/status.h"
 
-#define FULCRUM_PARTITION_SCHEMA  "fulcrum-partition"
-#define FULCRUM_PARTITION_VERSION 1
-
 enum { FULCRUM_PARTITION_SOURCES_MOST = 8 };
 
 /* Where one part was read: "profiles", "sm_count"... */

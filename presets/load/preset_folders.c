@@ -22,7 +22,7 @@
 #include "model/nearest.h"
 #include "model/try.h"
 #include "presets/io/document.h"
-#include "presets/load/file_header.h"
+#include "presets/load/preset_file.h"
 
 enum { MAX_FOLDERS = 3 };
 
@@ -36,7 +36,6 @@ struct folders {
 struct entries {
     struct fulcrum_preset_entry *items;
     size_t count;
-    size_t room;
 };
 
 /*
@@ -101,14 +100,10 @@ static enum fulcrum_status add_entry(struct entries *entries, const char *prefix
             return FULCRUM_OK;
         }
     }
-    if (entries->count == entries->room) {
-        size_t room = entries->room == 0 ? 32 : 2 * entries->room;
-        struct fulcrum_preset_entry *grown =
-            realloc(entries->items, room * sizeof *grown);
-        TRY_MEMORY(grown, err, "a list of presets");
-        entries->items = grown;
-        entries->room = room;
-    }
+    struct fulcrum_preset_entry *grown =
+        realloc(entries->items, (entries->count + 1) * sizeof *grown);
+    TRY_MEMORY(grown, err, "a list of presets");
+    entries->items = grown;
     entries->items[entries->count++] = entry;
     return FULCRUM_OK;
 }
@@ -198,7 +193,7 @@ static void read_title(struct fulcrum_reader *reader, enum fulcrum_preset_kind k
 enum fulcrum_status fulcrum_preset_list(enum fulcrum_preset_kind kind,
     struct fulcrum_preset_entry **out, size_t *count, struct fulcrum_error *err)
 {
-    struct entries entries = {NULL, 0, 0};
+    struct entries entries = {NULL, 0};
     struct fulcrum_reader reader = {"", {FULCRUM_OK, ""}};
     enum fulcrum_status status;
     TRY_OR_END(list_names(kind, &entries, err));
@@ -218,7 +213,7 @@ end:
 static enum fulcrum_status fail_unknown(
     enum fulcrum_preset_kind kind, const char *name, struct fulcrum_error *err)
 {
-    struct entries entries = {NULL, 0, 0};
+    struct entries entries = {NULL, 0};
     enum fulcrum_status status = list_names(kind, &entries, err);
     if (status == FULCRUM_OK) {
         const char **names = calloc(entries.count + 1, sizeof *names);

@@ -29,6 +29,6 @@ struct fulcrum_sources {
 };
 
 /* "machine", "workload", ...; NULL beyond the last one. */
-const char *fulcrum_preset_kind_name(enum fulcrum_preset_kind kind);
+const char *fulcrum_preset_kind_name(int kind);
 
 #endif

@@ -21,6 +21,7 @@
 #include "model/string.h"
 #include "model/try.h"
 #include "presets/io/csv.h"
+#include "presets/io/reader.h"
 
 #define CSV_SERIES     "series"
 #define CSV_BASE       "is_base"
@@ -52,6 +53,11 @@ static const char *const words[CSV_WORDS] = {"steps_per_s", "frames_per_s", "spe
 
 enum { CSV_RATES = CSV_GPU_W };
 
+struct csv_field {
+    size_t column;
+    const struct fulcrum_field *field;
+};
+
 struct csv_reader {
     const char *path;
     const struct fulcrum_design *design;
@@ -60,25 +66,25 @@ struct csv_reader {
     size_t column[CSV_WORDS]; /* where each word stands;
                                          CSV_COLUMN_NONE: nowhere */
     size_t field_count;
-    size_t *field_column; /* columns that set fields, and the fields */
-    const struct fulcrum_field **fields;
-    size_t base; /* the row that ratios refer to */
-    struct fulcrum_error faults;
+    struct csv_field *fields; /* columns that set fields */
+    size_t base;              /* the row that ratios refer to */
+    struct fulcrum_reader faults;
 };
 
 #define CSV_COLUMN_NONE ((size_t)-1)
 
-static int csv_has(const struct csv_reader *reader, size_t word);
-
-/* Rows of a CSV file of measurements become points. */
+/* Whether the file has a column of that word. */
+static bool csv_has(const struct csv_reader *reader, size_t word)
+{
+    return reader->column[word] != CSV_COLUMN_NONE;
+}
 
 /* Room for `count` items and one more; a fault where memory ran out. */
 static void *csv_room(struct csv_reader *reader, size_t count, size_t size)
 {
     void *items = calloc(count + 1, size);
     if (items == NULL) {
-        (void)fulcrum_fail_more(
-            &reader->faults, FULCRUM_ERR_NO_MEMORY, "%s", reader->path);
+        fulcrum_reader_fault(&reader->faults, FULCRUM_ERR_NO_MEMORY, "no memory");
     }
     return items;
 }
@@ -87,8 +93,7 @@ static void *csv_room(struct csv_reader *reader, size_t count, size_t size)
 static void csv_fault_cell(struct csv_reader *reader, size_t row, size_t column,
     enum fulcrum_status status, const char *expected)
 {
-    (void)fulcrum_fail_more(&reader->faults, status,
-        "%s: line %zu: %s = %.60s: expected %s", reader->path,
+    fulcrum_reader_fault(&reader->faults, status, "line %zu: %s = %.60s: expected %s",
         fulcrum_csv_line(reader->table, row),
         fulcrum_csv_column_name(reader->table, column),
         fulcrum_csv_text(reader->table, row, column), expected);
@@ -101,7 +106,8 @@ static double csv_read_number(struct csv_reader *reader, size_t row, size_t colu
     struct fulcrum_error failure = {FULCRUM_OK, ""};
     if (fulcrum_csv_number(reader->table, row, column, &value, &failure) !=
         FULCRUM_OK) {
-        (void)fulcrum_fail_more(&reader->faults, failure.status, "%s", failure.detail);
+        (void)fulcrum_fail_more(
+            &reader->faults.faults, failure.status, "%s", failure.detail);
         value = (double)NAN;
     }
     return value;
@@ -117,8 +123,8 @@ static bool is_blank(const struct csv_reader *reader, size_t row, size_t column)
 static void read_field(struct csv_reader *reader, size_t row, size_t which,
     struct fulcrum_reference_setting *out)
 {
-    const struct fulcrum_field *field = reader->fields[which];
-    size_t column = reader->field_column[which];
+    const struct fulcrum_field *field = reader->fields[which].field;
+    size_t column = reader->fields[which].column;
     const char *text = fulcrum_csv_text(reader->table, row, column);
     struct fulcrum_design design = *reader->design;
     struct fulcrum_error failure = {FULCRUM_OK, ""};
@@ -217,26 +223,19 @@ static int read_observation(struct csv_reader *reader, size_t row, size_t quanti
     return !isnan(value);
 }
 
-static bool is_observed(const struct csv_reader *reader, size_t row)
-{
-    for (size_t i = 0; i < CSV_QUANTITIES; i++) {
-        if (csv_has(reader, i) && !is_blank(reader, row, reader->column[i])) {
-            return 1;
-        }
-    }
-    return 0;
-}
-
 /* Speed and time of one run, said twice, would count twice. */
 static void read_observations(
     struct csv_reader *reader, size_t row, struct fulcrum_reference_point *point)
 {
     size_t rates = 0;
+    bool is_observed = false;
     point->observations = csv_room(reader, CSV_QUANTITIES, sizeof *point->observations);
     if (point->observations == NULL) {
         return;
     }
     for (size_t i = 0; i < CSV_QUANTITIES; i++) {
+        is_observed = is_observed ||
+                      (csv_has(reader, i) && !is_blank(reader, row, reader->column[i]));
         if (read_observation(
                 reader, row, i, &point->observations[point->observation_count])) {
             point->observation_count++;
@@ -244,14 +243,14 @@ static void read_observations(
         }
     }
     if (rates > 1) {
-        (void)fulcrum_fail_more(&reader->faults, FULCRUM_ERR_FORMAT,
-            "%s: line %zu: %zu of steps_per_s, frames_per_s, speedup and runtime_rel: "
+        fulcrum_reader_fault(&reader->faults, FULCRUM_ERR_FORMAT,
+            "line %zu: %zu of steps_per_s, frames_per_s, speedup and runtime_rel: "
             "expected one of them in a row",
-            reader->path, fulcrum_csv_line(reader->table, row), rates);
+            fulcrum_csv_line(reader->table, row), rates);
     }
-    if (!is_observed(reader, row)) {
-        (void)fulcrum_fail_more(&reader->faults, FULCRUM_ERR_MISSING,
-            "%s: line %zu: nothing was observed in this row", reader->path,
+    if (!is_observed) {
+        fulcrum_reader_fault(&reader->faults, FULCRUM_ERR_MISSING,
+            "line %zu: nothing was observed in this row",
             fulcrum_csv_line(reader->table, row));
     }
 }
@@ -290,9 +289,9 @@ static void fault_column(struct csv_reader *reader, size_t column)
     const char *nearest = strchr(name, '.') == NULL && i < CSV_WORDS
                               ? words[i]
                               : fulcrum_field_nearest(name);
-    (void)fulcrum_fail_more(&reader->faults, FULCRUM_ERR_UNKNOWN_NAME,
-        "%s: column %zu: nothing is called '%.60s'%s%s%s", reader->path, column + 1,
-        name, nearest != NULL ? "; did you mean '" : "",
+    fulcrum_reader_fault(&reader->faults, FULCRUM_ERR_UNKNOWN_NAME,
+        "column %zu: nothing is called '%.60s'%s%s%s", column + 1, name,
+        nearest != NULL ? "; did you mean '" : "",
         nearest != NULL ? nearest : ": expected a field, an observed quantity, series",
         nearest != NULL ? "'?" : " or is_base");
 }
@@ -301,7 +300,7 @@ static int sets_field(
     const struct csv_reader *reader, const struct fulcrum_field *field)
 {
     for (size_t i = 0; i < reader->field_count; i++) {
-        if (reader->fields[i] == field) {
+        if (reader->fields[i].field == field) {
             return 1;
         }
     }
@@ -327,22 +326,16 @@ static void read_header(struct csv_reader *reader)
             if (field == NULL || field->kind == FULCRUM_FIELD_TEXT) {
                 fault_column(reader, column);
             } else if (sets_field(reader, field)) {
-                (void)fulcrum_fail_more(&reader->faults, FULCRUM_ERR_FORMAT,
-                    "%s: column %zu: '%s' sets %s, which an earlier column sets "
+                fulcrum_reader_fault(&reader->faults, FULCRUM_ERR_FORMAT,
+                    "column %zu: '%s' sets %s, which an earlier column sets "
                     "already",
-                    reader->path, column + 1, name, field->path);
+                    column + 1, name, field->path);
             } else {
-                reader->field_column[reader->field_count] = column;
-                reader->fields[reader->field_count++] = field;
+                reader->fields[reader->field_count++] =
+                    (struct csv_field){column, field};
             }
         }
     }
-}
-
-/* Whether the file has a column of that word. */
-static int csv_has(const struct csv_reader *reader, size_t word)
-{
-    return reader->column[word] != CSV_COLUMN_NONE;
 }
 
 static bool is_relative(const struct csv_reader *reader)
@@ -367,10 +360,10 @@ static void find_base(struct csv_reader *reader)
         }
     }
     if (column != CSV_COLUMN_NONE && (marks != 1 || !is_relative(reader))) {
-        (void)fulcrum_fail_more(&reader->faults, FULCRUM_ERR_FORMAT,
-            "%s: column %zu: %s is 1 in %zu rows: expected it in the one row that "
+        fulcrum_reader_fault(&reader->faults, FULCRUM_ERR_FORMAT,
+            "column %zu: %s is 1 in %zu rows: expected it in the one row that "
             "speedup or runtime_rel refer to",
-            reader->path, column + 1, CSV_BASE, marks);
+            column + 1, CSV_BASE, marks);
     }
 }
 
@@ -403,16 +396,14 @@ static void split_base(struct csv_reader *reader)
     other->observations =
         csv_room(reader, base->observation_count, sizeof *base->observations);
     reference->point_count++;
-    if (other->settings == NULL || other->observations == NULL) {
-        return;
+    if (other->settings != NULL && other->observations != NULL) {
+        memcpy(other->settings, base->settings,
+            base->setting_count * sizeof *other->settings);
+        /* The ratio is the first, as quantities are in one order. */
+        other->observation_count--;
+        memcpy(other->observations, base->observations + 1,
+            other->observation_count * sizeof *other->observations);
     }
-    for (size_t i = 0; i < base->setting_count; i++) {
-        other->settings[i] = base->settings[i];
-    }
-    /* The ratio is the first, as quantities are in one order. */
-    other->observation_count--;
-    memcpy(other->observations, base->observations + 1,
-        other->observation_count * sizeof *other->observations);
 }
 
 static void read_rows(struct csv_reader *reader)
@@ -438,58 +429,45 @@ static void read_rows(struct csv_reader *reader)
     /* What ratios refer to is 1 by what it means. */
     const struct fulcrum_observation *ratio =
         ratio_of(&reader->reference->points[reader->base]);
-    if (is_relative(reader) && reader->faults.status == FULCRUM_OK &&
+    if (is_relative(reader) && reader->faults.faults.status == FULCRUM_OK &&
         (ratio == NULL || fabs(ratio->value - 1.0) > 1e-9)) {
-        (void)fulcrum_fail_more(&reader->faults, FULCRUM_ERR_RANGE,
-            "%s: line %zu: speedup or runtime_rel refer to this row: expected 1 here, "
+        fulcrum_reader_fault(&reader->faults, FULCRUM_ERR_RANGE,
+            "line %zu: speedup or runtime_rel refer to this row: expected 1 here, "
             "or a column %s with 1 in another row",
-            reader->path, fulcrum_csv_line(reader->table, reader->base), CSV_BASE);
+            fulcrum_csv_line(reader->table, reader->base), CSV_BASE);
     }
-    if (reader->faults.status == FULCRUM_OK) {
+    if (reader->faults.faults.status == FULCRUM_OK) {
         split_base(reader);
     }
 }
 
-/* The prefix of the file's name. */
-static void set_name(const char *path, struct fulcrum_reference *out)
-{
-    const char *slash = strrchr(path, '/');
-    const char *file = slash != NULL ? slash + 1 : path;
-    size_t length = strlen(file) - strlen(".csv");
-    size_t most = sizeof out->name - 1;
-    (void)snprintf(out->name, sizeof out->name, "%.*s",
-        (int)(length > 0 && length < most ? length : most), file);
-    (void)snprintf(out->title, sizeof out->title, "Measurements in %.140s", file);
-}
-
-/* Where the numbers come from, as far as the file itself tells. */
-static void set_source(struct csv_reader *reader)
-{
-    struct fulcrum_reference *reference = reader->reference;
-    reference->sources = csv_room(reader, 1, sizeof *reference->sources);
-    if (reference->sources == NULL) {
-        return;
-    }
-    struct fulcrum_reference_source *source = &reference->sources[0];
-    const char *comment = fulcrum_csv_comment(reader->table, 0);
-    reference->source_count = 1;
-    (void)snprintf(source->part, sizeof source->part, "points");
-    (void)snprintf(source->text, sizeof source->text, "%.180s%s%.180s", reader->path,
-        comment[0] != '\0' ? ": " : "", comment);
-}
-
+/* Named by the file, with what that tells of where the numbers come from. */
 static void set_head(struct csv_reader *reader)
 {
     struct fulcrum_reference *reference = reader->reference;
-    reference->design = *reader->design;
+    const struct fulcrum_design *design = reader->design;
+    const char *slash = strrchr(reader->path, '/');
+    const char *file = slash != NULL ? slash + 1 : reader->path;
+    int length = (int)(strlen(file) - strlen(".csv"));
+    const char *comment = fulcrum_csv_comment(reader->table, 0);
+    reference->design = *design;
     reference->predictor = FULCRUM_PREDICTOR_THROUGHPUT;
     reference->frame_skip =
-        csv_has(reader, CSV_FRAMES_PER_S) ? reader->design->workload.frame_skip : 1.0;
-    memcpy(reference->machine, reader->design->machine.name, sizeof reference->machine);
-    memcpy(
-        reference->workload, reader->design->workload.name, sizeof reference->workload);
-    set_name(reader->path, reference);
-    set_source(reader);
+        csv_has(reader, CSV_FRAMES_PER_S) ? design->workload.frame_skip : 1.0;
+    memcpy(reference->machine, design->machine.name, sizeof reference->machine);
+    memcpy(reference->workload, design->workload.name, sizeof reference->workload);
+    (void)snprintf(reference->name, sizeof reference->name, "%.*s",
+        length > 0 ? length : (int)sizeof reference->name, file);
+    (void)snprintf(
+        reference->title, sizeof reference->title, "Measurements in %.140s", file);
+    reference->sources = csv_room(reader, 1, sizeof *reference->sources);
+    if (reference->sources != NULL) {
+        struct fulcrum_reference_source *source = &reference->sources[0];
+        reference->source_count = 1;
+        (void)snprintf(source->part, sizeof source->part, "points");
+        (void)snprintf(source->text, sizeof source->text, "%.180s%s%.180s",
+            reader->path, comment[0] != '\0' ? ": " : "", comment);
+    }
 }
 
 /* Rows are read where the header is understood: else each would be a fault. */
@@ -498,56 +476,51 @@ static enum fulcrum_status read_all(
 {
     size_t columns = fulcrum_csv_column_count(reader->table);
     reader->reference = calloc(1, sizeof *reader->reference);
-    reader->field_column = calloc(columns, sizeof *reader->field_column);
-    reader->fields = calloc(columns, sizeof(struct fulcrum_field *));
-    FAIL_IF(reader->reference == NULL || reader->field_column == NULL ||
-                reader->fields == NULL,
-        err, FULCRUM_ERR_NO_MEMORY, "%s", reader->path);
+    reader->fields = calloc(columns, sizeof *reader->fields);
+    FAIL_IF(reader->reference == NULL || reader->fields == NULL, err,
+        FULCRUM_ERR_NO_MEMORY, "%s", reader->path);
     read_header(reader);
     /* Half-widths without a value, environments counted twice, nothing observed. */
     bool has_quantity = 0;
     for (size_t i = 0; i < CSV_QUANTITIES; i++) {
         has_quantity = has_quantity || csv_has(reader, i);
         if (csv_has(reader, CSV_QUANTITIES + i) && !csv_has(reader, i)) {
-            (void)fulcrum_fail_more(&reader->faults, FULCRUM_ERR_MISSING,
-                "%s: column %zu: '%s' without a column '%s'", reader->path,
+            fulcrum_reader_fault(&reader->faults, FULCRUM_ERR_MISSING,
+                "column %zu: '%s' without a column '%s'",
                 reader->column[CSV_QUANTITIES + i] + 1, words[CSV_QUANTITIES + i],
                 words[i]);
         }
     }
     if (csv_has(reader, CSV_WORD_ENV_COUNT) &&
         sets_field(reader, fulcrum_field_find("run.actor_count"))) {
-        (void)fulcrum_fail_more(&reader->faults, FULCRUM_ERR_FORMAT,
-            "%s: column %zu: '%s' beside a column of actors: expected one of them",
-            reader->path, reader->column[CSV_WORD_ENV_COUNT] + 1,
-            FULCRUM_REFERENCE_ENV_COUNT);
+        fulcrum_reader_fault(&reader->faults, FULCRUM_ERR_FORMAT,
+            "column %zu: '%s' beside a column of actors: expected one of them",
+            reader->column[CSV_WORD_ENV_COUNT] + 1, FULCRUM_REFERENCE_ENV_COUNT);
     }
-    if (!has_quantity && reader->faults.status == FULCRUM_OK) {
-        (void)fulcrum_fail_more(&reader->faults, FULCRUM_ERR_MISSING,
-            "%s: no column of what was observed: expected steps_per_s, frames_per_s, "
-            "speedup, runtime_rel or gpu_w",
-            reader->path);
+    if (!has_quantity && reader->faults.faults.status == FULCRUM_OK) {
+        fulcrum_reader_fault(&reader->faults, FULCRUM_ERR_MISSING,
+            "no column of what was observed: expected steps_per_s, frames_per_s, "
+            "speedup, runtime_rel or gpu_w");
     }
     size_t count = fulcrum_csv_row_count(reader->table);
     if (count > FULCRUM_REFERENCE_CSV_ROWS_MOST) {
-        (void)fulcrum_fail_more(&reader->faults, FULCRUM_ERR_RANGE,
-            "%s: %zu rows: expected at most %d", reader->path, count,
+        fulcrum_reader_fault(&reader->faults, FULCRUM_ERR_RANGE,
+            "%zu rows: expected at most %d", count,
             (int)FULCRUM_REFERENCE_CSV_ROWS_MOST);
     }
-    if (reader->faults.status == FULCRUM_OK) {
+    if (reader->faults.faults.status == FULCRUM_OK) {
         read_rows(reader);
         set_head(reader);
     }
-    return reader->faults.status != FULCRUM_OK
-               ? fulcrum_fail(err, reader->faults.status, "%s", reader->faults.detail)
-               : FULCRUM_OK;
+    return fulcrum_reader_finish(&reader->faults, err);
 }
 
 enum fulcrum_status fulcrum_reference_csv_load(const char *path,
     const struct fulcrum_design *design, struct fulcrum_reference **out,
     struct fulcrum_error *err)
 {
-    struct csv_reader reader = {.path = path, .design = design};
+    struct csv_reader reader = {
+        .path = path, .design = design, .faults = {.file = path}};
     enum fulcrum_status status;
     TRY_OR_END(fulcrum_csv_load(path, &reader.table, err));
     TRY_OR_END(read_all(&reader, err));
@@ -555,8 +528,7 @@ enum fulcrum_status fulcrum_reference_csv_load(const char *path,
     reader.reference = NULL;
 end:
     fulcrum_csv_free(reader.table);
-    free(reader.field_column);
-    free((void *)reader.fields);
+    free(reader.fields);
     fulcrum_reference_free(reader.reference);
     return status;
 }

@@ -14,13 +14,11 @@
 #include "model/design/reference.h"
 #include "model/status.h"
 #include "model/try.h"
-#include "presets/io/document.h"
 #include "presets/io/json.h"
 #include "presets/io/reader.h"
-#include "presets/io/struct_io.h"
-#include "presets/load/fields_io.h"
-#include "presets/load/file_header.h"
+#include "presets/io/record.h"
 #include "presets/load/preset.h"
+#include "presets/load/preset_file.h"
 #include "presets/load/preset_folders.h"
 
 /* The points of a reference file: settings and observations. */
@@ -123,14 +121,7 @@ static int read_value(
         }
         return fulcrum_node_number(node, &setting->number);
     }
-    if (!fulcrum_node_text(node, setting->text, sizeof setting->text)) {
-        return 0;
-    }
-    if (setting->text[0] == '\0') {
-        fulcrum_node_fault(node, FULCRUM_ERR_RANGE, "expected some text");
-        return 0;
-    }
-    return 1;
+    return fulcrum_node_words(node, setting->text, sizeof setting->text);
 }
 
 static bool read_setting(const struct fulcrum_node *set, const char *key, void *item,
@@ -252,39 +243,10 @@ static void read_point(
     }
 }
 
-/*
- * Adds the points of an array, as they stand there, or faults to the node's reader. A
- * reference with faults is never handed out, so it may stay incomplete.
- */
-static void reference_read_points(
-    const struct fulcrum_node *array, struct fulcrum_reference *reference)
-{
-    size_t count = 0;
-    if (!fulcrum_node_is_array(array, &count)) {
-        return;
-    }
-    if (count == 0) {
-        fulcrum_node_fault(array, FULCRUM_ERR_RANGE, "expected one point or more");
-        return;
-    }
-    reference->points = room_for(array, count, sizeof *reference->points);
-    if (reference->points == NULL) {
-        return;
-    }
-    reference->point_count = count;
-    for (size_t i = 0; i < count; i++) {
-        struct fulcrum_node element = fulcrum_node_element(array, i);
-        reference->points[i].index = i;
-        if (fulcrum_node_is_object(&element)) {
-            read_point(&element, &reference->points[i]);
-        }
-    }
-}
-
 static bool is_equal(const struct fulcrum_reference_setting *a,
     const struct fulcrum_reference_setting *b)
 {
-    bool is_same = isnan(a->number) ? isnan(b->number) : a->number == b->number;
+    bool is_same = a->number == b->number || (isnan(a->number) && isnan(b->number));
     return is_same && strcmp(a->path, b->path) == 0 && strcmp(a->text, b->text) == 0;
 }
 
@@ -322,7 +284,7 @@ static struct fulcrum_observation *find_observation(
 }
 
 /* Frames become steps; a point that has both is a fault. */
-static void reference_convert_frames(
+static void convert_frames(
     const struct fulcrum_node *array, struct fulcrum_reference *reference)
 {
     for (size_t i = 0; i < reference->point_count; i++) {
@@ -352,30 +314,6 @@ static void reference_convert_frames(
  * of it was read, so that the order of members does not matter.
  */
 
-typedef void member_reader(
-    const struct fulcrum_node *node, struct fulcrum_reference *reference);
-
-static void read_schema(
-    const struct fulcrum_node *node, struct fulcrum_reference *reference)
-{
-    (void)reference;
-    fulcrum_file_header_check_schema(
-        node, FULCRUM_REFERENCE_SCHEMA, FULCRUM_REFERENCE_VERSION);
-}
-
-static void read_note(
-    const struct fulcrum_node *node, struct fulcrum_reference *reference)
-{
-    (void)fulcrum_node_text(node, reference->note, sizeof reference->note);
-}
-
-static void read_not_predicted(
-    const struct fulcrum_node *node, struct fulcrum_reference *reference)
-{
-    (void)fulcrum_node_text(
-        node, reference->not_predicted, sizeof reference->not_predicted);
-}
-
 static bool read_source(const struct fulcrum_node *map, const char *key, void *item,
     const struct fulcrum_reference *reference)
 {
@@ -389,44 +327,33 @@ static bool read_source(const struct fulcrum_node *map, const char *key, void *i
         return 1;
     }
     memcpy(source->part, key, strlen(key) + 1);
-    if (fulcrum_node_text(&node, source->text, sizeof source->text) &&
-        source->text[0] == '\0') {
-        fulcrum_node_fault(&node, FULCRUM_ERR_RANGE, "expected some text");
-    }
+    (void)fulcrum_node_words(&node, source->text, sizeof source->text);
     return 1;
 }
 
-static void read_sources(
-    const struct fulcrum_node *map, struct fulcrum_reference *reference)
+static void read_sources(const struct fulcrum_node *map, void *loaded)
 {
+    struct fulcrum_reference *reference = loaded;
     reference->sources = read_map(
         map, sizeof *reference->sources, read_source, NULL, &reference->source_count);
 }
 
-static void read_machine(
-    const struct fulcrum_node *node, struct fulcrum_reference *reference)
+static void read_machine(const struct fulcrum_node *node, void *loaded)
 {
+    struct fulcrum_reference *reference = loaded;
     struct fulcrum_design *design = &reference->design;
     fulcrum_preset_read_half(
         node, FULCRUM_PRESET_MACHINE, FULCRUM_PRESET_REFERENCE, design);
     memcpy(reference->machine, design->machine.name, sizeof reference->machine);
 }
 
-static void read_workload(
-    const struct fulcrum_node *node, struct fulcrum_reference *reference)
+static void read_workload(const struct fulcrum_node *node, void *loaded)
 {
+    struct fulcrum_reference *reference = loaded;
     struct fulcrum_design *design = &reference->design;
     fulcrum_preset_read_half(
         node, FULCRUM_PRESET_WORKLOAD, FULCRUM_PRESET_REFERENCE, design);
     memcpy(reference->workload, design->workload.name, sizeof reference->workload);
-}
-
-/* A path as it was found ends with what was asked for; a preset's file does not. */
-static bool is_path_of(const char *path, const char *name)
-{
-    size_t path_length = strlen(path);
-    size_t length = strlen(name);
-    return path_length >= length && strcmp(path + path_length - length, name) == 0;
 }
 
 /*
@@ -446,22 +373,25 @@ static int read_calibration_name(
         fulcrum_node_fault(node, failure.status, "%s", failure.detail);
         return 0;
     }
-    if (!is_path_of(path, out)) {
+    /* A path as it was found ends with what was asked for; a preset's file does not. */
+    size_t length = strlen(path);
+    size_t asked = strlen(out);
+    if (length < asked || strcmp(path + length - asked, out) != 0) {
         return 1;
     }
-    if (strlen(path) >= FULCRUM_REFERENCE_CALIBRATION_SIZE) {
+    if (length >= FULCRUM_REFERENCE_CALIBRATION_SIZE) {
         fulcrum_node_fault(node, FULCRUM_ERR_FILE,
             "expected a path of at most %d bytes",
             FULCRUM_REFERENCE_CALIBRATION_SIZE - 1);
         return 0;
     }
-    memcpy(out, path, strlen(path) + 1);
+    memcpy(out, path, length + 1);
     return 1;
 }
 
-static void read_calibration(
-    const struct fulcrum_node *node, struct fulcrum_reference *reference)
+static void read_calibration(const struct fulcrum_node *node, void *loaded)
 {
+    struct fulcrum_reference *reference = loaded;
     (void)read_calibration_name(node, reference->calibration);
 }
 
@@ -486,30 +416,25 @@ static bool read_series_calibration(const struct fulcrum_node *map, const char *
 }
 
 /* Follows the points in the table: it names their series. */
-static void read_calibrations(
-    const struct fulcrum_node *map, struct fulcrum_reference *reference)
+static void read_calibrations(const struct fulcrum_node *map, void *loaded)
 {
+    struct fulcrum_reference *reference = loaded;
     reference->calibrations = read_map(map, sizeof *reference->calibrations,
         read_series_calibration, reference, &reference->calibration_count);
 }
 
-static const char *predictor_name(int index)
+static void read_predictor(const struct fulcrum_node *node, void *loaded)
 {
-    return fulcrum_predictor_name((size_t)index);
-}
-
-static void read_predictor(
-    const struct fulcrum_node *node, struct fulcrum_reference *reference)
-{
-    int index = fulcrum_struct_io_choice(node, predictor_name);
+    struct fulcrum_reference *reference = loaded;
+    int index = fulcrum_record_choice(node, fulcrum_predictor_name);
     if (index >= 0) {
         reference->predictor = (enum fulcrum_predictor_kind)index;
     }
 }
 
-static void read_frame_skip(
-    const struct fulcrum_node *node, struct fulcrum_reference *reference)
+static void read_frame_skip(const struct fulcrum_node *node, void *loaded)
 {
+    struct fulcrum_reference *reference = loaded;
     double skip = fulcrum_node_value(node);
     if (skip >= 1.0 && skip <= FULCRUM_REFERENCE_FRAME_SKIP_MOST &&
         skip == floor(skip)) {
@@ -521,9 +446,9 @@ static void read_frame_skip(
 }
 
 /* Follows the points in the table: it counts them. */
-static void read_relative_to(
-    const struct fulcrum_node *node, struct fulcrum_reference *reference)
+static void read_relative_to(const struct fulcrum_node *node, void *loaded)
 {
+    struct fulcrum_reference *reference = loaded;
     double index = fulcrum_node_value(node);
     double count = (double)reference->point_count;
     if (index >= 0.0 && index < count && index == floor(index)) {
@@ -535,54 +460,75 @@ static void read_relative_to(
     }
 }
 
-static void read_points(
-    const struct fulcrum_node *node, struct fulcrum_reference *reference)
+/* A fault for a point that has series and settings of an earlier one. */
+static void check_repeats(
+    const struct fulcrum_node *array, const struct fulcrum_reference *reference)
 {
-    reference_read_points(node, reference);
-    /* A fault for each point that has series and settings of an earlier one. */
     for (size_t i = 1; i < reference->point_count; i++) {
         size_t j = 0;
         while (j < i && !is_repeat(&reference->points[i], &reference->points[j])) {
             j++;
         }
         if (j < i) {
-            fulcrum_reader_fault(node->reader, FULCRUM_ERR_FORMAT,
+            fulcrum_reader_fault(array->reader, FULCRUM_ERR_FORMAT,
                 "%s[%zu] has the series and the settings of %s[%zu]: expected each "
                 "point once",
-                node->path, i, node->path, j);
+                array->path, i, array->path, j);
         }
     }
-    reference_convert_frames(node, reference);
 }
+
+/* As they stand there, then rates in steps. */
+static void read_points(const struct fulcrum_node *array, void *loaded)
+{
+    struct fulcrum_reference *reference = loaded;
+    size_t count = 0;
+    if (!fulcrum_node_is_array(array, &count)) {
+        return;
+    }
+    if (count == 0) {
+        fulcrum_node_fault(array, FULCRUM_ERR_RANGE, "expected one point or more");
+        return;
+    }
+    reference->points = room_for(array, count, sizeof *reference->points);
+    reference->point_count = reference->points != NULL ? count : 0;
+    for (size_t i = 0; i < reference->point_count; i++) {
+        struct fulcrum_node element = fulcrum_node_element(array, i);
+        reference->points[i].index = i;
+        if (fulcrum_node_is_object(&element)) {
+            read_point(&element, &reference->points[i]);
+        }
+    }
+    check_repeats(array, reference);
+    convert_frames(array, reference);
+}
+
+#define OPTIONAL_TEXT(member)                                                          \
+    FULCRUM_RECORD_ROW(fulcrum_reference, member, TEXT, .is_optional = true,           \
+        .size = sizeof(((struct fulcrum_reference *)NULL)->member))
 
 /* In this order: points need the frame skip; what is relative, and calibrations by
  * series, the points. */
-static const struct {
-    const char *key;
-    member_reader *read;
-    bool is_required;
-} members[] = {
-    {"schema", read_schema, 1},
-    {"source", read_sources, 1},
-    {"note", read_note, 0},
-    {"machine", read_machine, 0},
-    {"workload", read_workload, 0},
-    {"calibration", read_calibration, 0},
-    {"predictor", read_predictor, 1},
-    {"not_predicted", read_not_predicted, 0},
-    {"frame_skip", read_frame_skip, 0},
-    {"points", read_points, 1},
-    {"relative_to", read_relative_to, 0},
-    {"calibrations", read_calibrations, 0},
+static const struct fulcrum_file_part parts[] = {
+    {{.key = "source"}, read_sources, false},
+    {OPTIONAL_TEXT(note), NULL, false},
+    {{.key = "machine", .is_optional = true}, read_machine, false},
+    {{.key = "workload", .is_optional = true}, read_workload, false},
+    {{.key = "calibration", .is_optional = true}, read_calibration, false},
+    {{.key = "predictor"}, read_predictor, false},
+    {OPTIONAL_TEXT(not_predicted), NULL, false},
+    {{.key = "frame_skip", .is_optional = true}, read_frame_skip, false},
+    {{.key = "points"}, read_points, false},
+    {{.key = "relative_to", .is_optional = true}, read_relative_to, false},
+    {{.key = "calibrations", .is_optional = true}, read_calibrations, false},
+    {{.key = NULL}, NULL, false},
 };
-
-enum { MEMBER_COUNT = sizeof members / sizeof members[0] };
 
 /* A member, or a series, setting or quantity of a point. */
 static bool is_part(const struct fulcrum_reference *reference, const char *key)
 {
-    for (size_t i = 0; i < MEMBER_COUNT; i++) {
-        if (strcmp(members[i].key, key) == 0) {
+    for (size_t i = 0; parts[i].row.key != NULL; i++) {
+        if (strcmp(parts[i].row.key, key) == 0) {
             return 1;
         }
     }
@@ -601,21 +547,21 @@ static bool is_part(const struct fulcrum_reference *reference, const char *key)
 }
 
 /* No number without a source; presets named here have their own. */
-static void check_sources(
-    const struct fulcrum_node *root, const struct fulcrum_reference *reference)
+static void check_sources(const struct fulcrum_node *root, void *loaded)
 {
-    static const char *const parts[] = {"points", "machine", "workload"};
+    static const char *const sourced[] = {"points", "machine", "workload"};
+    const struct fulcrum_reference *reference = loaded;
     struct fulcrum_node source = fulcrum_node_member(root, "source");
     if (!json_object_is_type(source.json, json_type_object)) {
         return;
     }
-    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
-        struct fulcrum_node part = fulcrum_node_member(root, parts[i]);
-        struct fulcrum_node text = fulcrum_node_member(&source, parts[i]);
+    for (size_t i = 0; i < sizeof sourced / sizeof sourced[0]; i++) {
+        struct fulcrum_node part = fulcrum_node_member(root, sourced[i]);
+        struct fulcrum_node text = fulcrum_node_member(&source, sourced[i]);
         bool is_own = i == 0 || json_object_is_type(part.json, json_type_object);
         if (is_own && text.json == NULL) {
             fulcrum_node_fault(&text, FULCRUM_ERR_MISSING,
-                "expected where the values of \"%s\" were read", parts[i]);
+                "expected where the values of \"%s\" were read", sourced[i]);
         }
     }
     /* A source of nothing is most likely a mistyped name: what it is for has none. */
@@ -631,61 +577,34 @@ static void check_sources(
     }
 }
 
-static enum fulcrum_status read_reference(const char *path,
-    struct json_object *document, struct fulcrum_reference *reference,
-    struct fulcrum_error *err)
-{
-    struct fulcrum_reader reader = {path, {FULCRUM_OK, ""}};
-    struct fulcrum_node root = fulcrum_node_root(&reader, document);
-    struct fulcrum_file_header head;
-    (void)fulcrum_file_header_read(&root, FULCRUM_PRESET_REFERENCE, &head);
-    if (head.is_kind) {
-        memcpy(reference->name, head.name, sizeof head.name);
-        memcpy(reference->title, head.title, sizeof head.title);
-        /* null counts as absent. */
-        const char *keys[MEMBER_COUNT + 4] = {"kind", "name", "title"};
-        for (size_t i = 0; i < MEMBER_COUNT; i++) {
-            keys[i + 3] = members[i].key;
-            struct fulcrum_node node = fulcrum_node_member(&root, members[i].key);
-            if (node.json != NULL || members[i].is_required) {
-                members[i].read(&node, reference);
-            }
-        }
-        fulcrum_node_check_keys(&root, keys);
-        check_sources(&root, reference);
-    }
-    return fulcrum_reader_finish(&reader, err);
-}
-
 enum fulcrum_status fulcrum_reference_load(
     const char *name, struct fulcrum_reference **out, struct fulcrum_error *err)
 {
+    static const struct fulcrum_file_form form = {
+        FULCRUM_PRESET_REFERENCE, parts, check_sources};
     char path[FULCRUM_PRESET_PATH_SIZE];
-    struct json_object *document = NULL;
+    TRY(fulcrum_preset_find(FULCRUM_PRESET_REFERENCE, name, NULL, path, err));
     struct fulcrum_reference *reference = calloc(1, sizeof *reference);
-    enum fulcrum_status status;
     TRY_MEMORY(reference, err, "%s", name);
     fulcrum_design_init(&reference->design);
     reference->frame_skip = 1.0;
-    TRY_OR_END(fulcrum_preset_find(FULCRUM_PRESET_REFERENCE, name, NULL, path, err));
-    TRY_OR_END(fulcrum_document_read(path, &document, err));
-    TRY_OR_END(read_reference(path, document, reference, err));
+    enum fulcrum_status status = fulcrum_file_load(&form, path, reference, err);
+    if (status != FULCRUM_OK) {
+        fulcrum_reference_free(reference);
+        return status;
+    }
     *out = reference;
-    reference = NULL;
-end:
-    fulcrum_document_free(document);
-    fulcrum_reference_free(reference);
-    return status;
+    return FULCRUM_OK;
 }
 
-static void add_text(struct fulcrum_json *object, const char *key, const char *text)
+static void add_text(struct json_object *object, const char *key, const char *text)
 {
     if (text[0] != '\0') {
         fulcrum_json_add_text(object, key, text);
     }
 }
 
-static void add_half(struct fulcrum_json *root,
+static void add_half(struct json_object *root,
     const struct fulcrum_reference *reference, enum fulcrum_preset_kind kind)
 {
     bool is_machine = kind == FULCRUM_PRESET_MACHINE;
@@ -693,21 +612,21 @@ static void add_half(struct fulcrum_json *root,
     if (name[0] == '\0') {
         return;
     }
-    struct fulcrum_json *object =
+    struct json_object *object =
         fulcrum_json_add_object(root, is_machine ? "machine" : "workload");
     fulcrum_json_add_text(object, "name", name);
     add_text(object, "title",
         is_machine ? reference->design.machine.title
                    : reference->design.workload.title);
-    fulcrum_fields_io_write(&reference->design, kind, object);
+    fulcrum_preset_write_half(&reference->design, kind, object);
 }
 
 static void add_point(
-    struct fulcrum_json *array, const struct fulcrum_reference_point *point)
+    struct json_object *array, const struct fulcrum_reference_point *point)
 {
-    struct fulcrum_json *object = fulcrum_json_append_object(array);
+    struct json_object *object = fulcrum_json_add_object(array, NULL);
     add_text(object, "series", point->series);
-    struct fulcrum_json *set = fulcrum_json_add_object(object, "set");
+    struct json_object *set = fulcrum_json_add_object(object, "set");
     for (size_t i = 0; i < point->setting_count; i++) {
         const struct fulcrum_reference_setting *setting = &point->settings[i];
         if (isnan(setting->number)) {
@@ -716,10 +635,10 @@ static void add_point(
             fulcrum_json_add_number(set, setting->path, setting->number);
         }
     }
-    struct fulcrum_json *observed = fulcrum_json_add_object(object, "observed");
+    struct json_object *observed = fulcrum_json_add_object(object, "observed");
     for (size_t i = 0; i < point->observation_count; i++) {
         const struct fulcrum_observation *observation = &point->observations[i];
-        struct fulcrum_json *value =
+        struct json_object *value =
             fulcrum_json_add_object(observed, observation->quantity);
         fulcrum_json_add_number(value, "value", observation->value);
         fulcrum_json_add_number(value, "half_width", observation->half_width);
@@ -727,16 +646,12 @@ static void add_point(
 }
 
 /* The order of members is part of the format: same content, same bytes. */
-static struct fulcrum_json *build(const struct fulcrum_reference *reference)
+static struct json_object *build(const struct fulcrum_reference *reference)
 {
-    struct fulcrum_json *root = fulcrum_json_new_object();
-    struct fulcrum_json *schema = fulcrum_json_add_object(root, "schema");
-    fulcrum_json_add_text(schema, "name", FULCRUM_REFERENCE_SCHEMA);
-    fulcrum_json_add_number(schema, "version", FULCRUM_REFERENCE_VERSION);
-    fulcrum_json_add_text(root, "kind", "reference");
-    fulcrum_json_add_text(root, "name", reference->name);
-    fulcrum_json_add_text(root, "title", reference->title);
-    struct fulcrum_json *source = fulcrum_json_add_object(root, "source");
+    struct json_object *root = fulcrum_json_new_object();
+    fulcrum_file_header_write(
+        root, FULCRUM_PRESET_REFERENCE, reference->name, reference->title);
+    struct json_object *source = fulcrum_json_add_object(root, "source");
     for (size_t i = 0; i < reference->source_count; i++) {
         fulcrum_json_add_text(
             source, reference->sources[i].part, reference->sources[i].text);
@@ -745,7 +660,7 @@ static struct fulcrum_json *build(const struct fulcrum_reference *reference)
     add_half(root, reference, FULCRUM_PRESET_MACHINE);
     add_half(root, reference, FULCRUM_PRESET_WORKLOAD);
     add_text(root, "calibration", reference->calibration);
-    struct fulcrum_json *calibrations =
+    struct json_object *calibrations =
         reference->calibration_count > 0 ? fulcrum_json_add_object(root, "calibrations")
                                          : NULL;
     for (size_t i = 0; i < reference->calibration_count; i++) {
@@ -753,13 +668,13 @@ static struct fulcrum_json *build(const struct fulcrum_reference *reference)
             reference->calibrations[i].calibration);
     }
     fulcrum_json_add_text(
-        root, "predictor", fulcrum_predictor_name((size_t)reference->predictor));
+        root, "predictor", fulcrum_predictor_name((int)reference->predictor));
     add_text(root, "not_predicted", reference->not_predicted);
     fulcrum_json_add_number(root, "frame_skip", 1.0);
     if (reference->is_relative) {
         fulcrum_json_add_number(root, "relative_to", (double)reference->relative_to);
     }
-    struct fulcrum_json *points = fulcrum_json_add_array(root, "points");
+    struct json_object *points = fulcrum_json_add_array(root, "points");
     for (size_t i = 0; i < reference->point_count; i++) {
         add_point(points, &reference->points[i]);
     }

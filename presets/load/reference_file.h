@@ -9,11 +9,6 @@
 #include "model/status.h"
 #include "presets/io/reader.h"
 
-#define FULCRUM_REFERENCE_SCHEMA "fulcrum-reference"
-
-/* Raised when a file of the old form would be misread. */
-#define FULCRUM_REFERENCE_VERSION 1
-
 /* Environments of all actors together: no field of a design, but what papers count. */
 #define FULCRUM_REFERENCE_ENV_COUNT "run.env_count"
 

@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "model/string.h"
 #include "model/try.h"
 #include "presets/io/json.h"
 #include "presets/io/output.h"
@@ -24,46 +25,28 @@ enum { HALVINGS = 20 };
 struct writer {
     FILE *stream;
     size_t event_count;
-    enum fulcrum_status status;
-    struct fulcrum_error *err;
+    struct fulcrum_string event;
 };
 
-/* Writes the event and frees it. */
-static void put(struct writer *writer, struct fulcrum_json *event)
-{
-    char *text = NULL;
-    if (writer->status == FULCRUM_OK) {
-        writer->status =
-            fulcrum_json_text(event, FULCRUM_JSON_LINE, &text, writer->err);
-    }
-    if (writer->status == FULCRUM_OK) {
-        text[strcspn(text, "\n")] = '\0';
-        (void)fprintf(
-            writer->stream, "%s%s", writer->event_count > 0 ? ",\n" : "", text);
-        writer->event_count++;
-    }
-    free(text);
-    fulcrum_json_free(event);
-}
-
 /* Viewers count from 1; lane 0 of the first process is that of the gap. */
-static struct fulcrum_json *new_event(
-    const char *name, const char *phase, size_t process, size_t thread)
+static void begin_event(struct writer *writer, const char *name, const char *phase,
+    size_t process, size_t thread)
 {
-    struct fulcrum_json *event = fulcrum_json_new_object();
-    fulcrum_json_add_text(event, "name", name);
-    fulcrum_json_add_text(event, "ph", phase);
-    fulcrum_json_add_number(event, "pid", (double)process + 1.0);
-    fulcrum_json_add_number(event, "tid", (double)thread);
-    return event;
+    writer->event.length = 0;
+    fulcrum_string_add(
+        &writer->event, "%s{\"name\":", writer->event_count++ > 0 ? ",\n" : "");
+    fulcrum_json_quote(&writer->event, name);
+    fulcrum_string_add(&writer->event, ",\"ph\":\"%s\",\"pid\":%zu,\"tid\":%zu", phase,
+        process + 1, thread);
 }
 
 static void put_name(struct writer *writer, const char *what, size_t process,
     size_t thread, const char *name)
 {
-    struct fulcrum_json *event = new_event(what, "M", process, thread);
-    fulcrum_json_add_text(fulcrum_json_add_object(event, "args"), "name", name);
-    put(writer, event);
+    begin_event(writer, what, "M", process, thread);
+    fulcrum_string_add(&writer->event, ",\"args\":{\"name\":");
+    fulcrum_json_quote(&writer->event, name);
+    (void)fprintf(writer->stream, "%s}}", fulcrum_string_get(&writer->event));
 }
 
 /* Whole nanoseconds: rounding both ends keeps spans inside those around them. */
@@ -72,10 +55,12 @@ static void put_span(struct writer *writer, const struct fulcrum_trace_span *spa
 {
     double begin_ns = round(1e9 * span->begin_s);
     double end_ns = round(1e9 * span->end_s);
-    struct fulcrum_json *event = new_event(span->name, "X", process, thread);
-    fulcrum_json_add_number(event, "ts", begin_ns / 1e3);
-    fulcrum_json_add_number(event, "dur", (end_ns - begin_ns) / 1e3);
-    put(writer, event);
+    begin_event(writer, span->name, "X", process, thread);
+    fulcrum_string_add(&writer->event, ",\"ts\":");
+    fulcrum_json_number(&writer->event, begin_ns / 1e3);
+    fulcrum_string_add(&writer->event, ",\"dur\":");
+    fulcrum_json_number(&writer->event, (end_ns - begin_ns) / 1e3);
+    (void)fprintf(writer->stream, "%s}", fulcrum_string_get(&writer->event));
 }
 
 /* From `begin_s` to `end_s` nothing is written. */
@@ -102,11 +87,8 @@ static size_t count_kept(const struct fulcrum_trace *trace, const struct gap *ga
 
 static size_t span_count(const struct fulcrum_trace *trace)
 {
-    size_t count = 0;
-    for (size_t i = 0; i < trace->lane_count; i++) {
-        count += trace->lanes[i].count;
-    }
-    return count;
+    const struct gap none = {INFINITY, INFINITY};
+    return count_kept(trace, &none);
 }
 
 /* The shortest gap in the middle that leaves at most `most` spans; an empty one where
@@ -143,11 +125,10 @@ static void put_lane(struct writer *writer, const struct fulcrum_trace_lane *lan
     put_name(writer, "thread_name", lane->process, thread, lane->name);
     /* Lanes in their order, not in that of their names. */
     size_t process = lane->process;
-    struct fulcrum_json *event = new_event("thread_sort_index", "M", process, thread);
-    fulcrum_json_add_number(
-        fulcrum_json_add_object(event, "args"), "sort_index", (double)thread);
-    put(writer, event);
-    for (size_t j = 0; j < lane->count && writer->status == FULCRUM_OK; j++) {
+    begin_event(writer, "thread_sort_index", "M", process, thread);
+    (void)fprintf(writer->stream, "%s,\"args\":{\"sort_index\":%zu}}",
+        fulcrum_string_get(&writer->event), thread);
+    for (size_t j = 0; j < lane->count; j++) {
         if (is_kept(&lane->spans[j], gap)) {
             put_span(writer, &lane->spans[j], lane->process, thread);
         }
@@ -163,8 +144,7 @@ enum fulcrum_status fulcrum_trace_save(const char *path,
     struct gap gap =
         find_gap(trace, trace->span_max > 0 ? trace->span_max : FULCRUM_TRACE_SPAN_MAX);
     struct fulcrum_trace_saved counts = {.span_count = count_kept(trace, &gap)};
-    struct writer writer = {
-        .stream = fulcrum_output_stream(output), .status = FULCRUM_OK, .err = err};
+    struct writer writer = {.stream = fulcrum_output_stream(output)};
     counts.left_out_count = span_count(trace) - counts.span_count;
     (void)fputs("{\"displayTimeUnit\": \"ns\", \"traceEvents\": [\n", writer.stream);
     for (size_t i = 0; i < trace->process_count; i++) {
@@ -184,9 +164,11 @@ enum fulcrum_status fulcrum_trace_save(const char *path,
         put_lane(&writer, &trace->lanes[i], i + 1, &gap);
     }
     (void)fputs("\n]}\n", writer.stream);
-    if (writer.status != FULCRUM_OK) {
+    bool is_lost = writer.event.is_lost;
+    fulcrum_string_clear(&writer.event);
+    if (is_lost) {
         fulcrum_output_discard(output);
-        return writer.status;
+        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "%s", path);
     }
     TRY(fulcrum_output_commit(output, err));
     if (saved != NULL) {

@@ -86,14 +86,6 @@ static int round_to(double magnitude, int count, struct decimal *out, double *do
     return scaled >= powers[count - 1];
 }
 
-static void drop_zeros(struct decimal *number)
-{
-    while (number->digits % 10U == 0U && number->count > 1) {
-        number->digits /= 10U;
-        number->count--;
-    }
-}
-
 static void put_digits(uint64_t digits, int count, char *out)
 {
     for (int i = count - 1; i >= 0; i--) {
@@ -148,25 +140,20 @@ static char *put_decimal(const struct decimal *number, int most, char *out)
                                 : put_plain(number, number->exponent + 1, out);
 }
 
-static size_t end_text(const char *start, char *end)
+/* Sign, digits without zeros at their end, and '\0'; returns the length. */
+static size_t put_number(double value, struct decimal *number, int most, char *out)
 {
-    *end = '\0';
-    return (size_t)(end - start);
-}
-
-static char *put_sign(double value, char *out)
-{
-    if (signbit(value)) {
-        *out++ = '-';
+    char *at = out;
+    while (number->digits % 10U == 0U && number->count > 1) {
+        number->digits /= 10U;
+        number->count--;
     }
-    return out;
-}
-
-static size_t text_of_zero(double value, char *out)
-{
-    char *at = put_sign(value, out);
-    *at++ = '0';
-    return end_text(out, at);
+    if (signbit(value)) {
+        *at++ = '-';
+    }
+    at = put_decimal(number, most, at);
+    *at = '\0';
+    return (size_t)(at - out);
 }
 
 size_t fulcrum_number_text(double value, char out[FULCRUM_NUMBER_SIZE])
@@ -174,38 +161,28 @@ size_t fulcrum_number_text(double value, char out[FULCRUM_NUMBER_SIZE])
     /* The error of the scaled number is below 10^12 * 2^-53 = 1.2e-4. */
     const double least_doubt = 1e-3;
     double magnitude = fabs(value);
-    struct decimal number;
+    struct decimal number = {0, 1, 0};
     double doubt = 0.0;
-    if (!(magnitude > 0.0)) {
-        return text_of_zero(value, out);
-    }
-    if (!round_to(magnitude, NUMBER_TEXT_DIGITS, &number, &doubt) ||
-        doubt < least_doubt) {
+    if (magnitude > 0.0 && (!round_to(magnitude, NUMBER_TEXT_DIGITS, &number, &doubt) ||
+                               doubt < least_doubt)) {
         return (size_t)snprintf(out, FULCRUM_NUMBER_SIZE, "%.12g", value);
     }
-    drop_zeros(&number);
-    return end_text(
-        out, put_decimal(&number, NUMBER_TEXT_DIGITS, put_sign(value, out)));
-}
-
-/* What strtod reads; the number has at most 15 digits. */
-static double value_of(const struct decimal *number)
-{
-    return scaled_up((double)number->digits, number->exponent + 1 - number->count);
+    return put_number(value, &number, NUMBER_TEXT_DIGITS, out);
 }
 
 size_t fulcrum_number_text_exact(double value, char out[FULCRUM_NUMBER_SIZE])
 {
     double magnitude = fabs(value);
-    struct decimal number;
+    struct decimal number = {0, 1, 0};
     double doubt = 0.0;
-    if (!(magnitude > 0.0)) {
-        return text_of_zero(value, out);
+    bool is_short = !(magnitude > 0.0);
+    if (!is_short && round_to(magnitude, DIGITS_EXACT, &number, &doubt)) {
+        /* What strtod reads; the number has at most 15 digits. */
+        is_short = scaled_up((double)number.digits,
+                       number.exponent + 1 - number.count) == magnitude;
     }
-    if (round_to(magnitude, DIGITS_EXACT, &number, &doubt) &&
-        value_of(&number) == magnitude) {
-        drop_zeros(&number);
-        return end_text(out, put_decimal(&number, DIGITS_EXACT, put_sign(value, out)));
+    if (is_short) {
+        return put_number(value, &number, DIGITS_EXACT, out);
     }
     int length = snprintf(out, FULCRUM_NUMBER_SIZE, "%.16g", value);
     if (strtod(out, NULL) != value) {
@@ -255,16 +232,6 @@ static const struct ladder ladders[] = {
     {"%", 1, {{0.0, {0.01, "%"}}}},
 };
 
-static const struct ladder *ladder_of(const char *unit)
-{
-    for (size_t i = 0; i < sizeof ladders / sizeof ladders[0]; i++) {
-        if (strcmp(ladders[i].unit, unit) == 0) {
-            return &ladders[i];
-        }
-    }
-    return NULL;
-}
-
 /*
  * The scale that suits a value.
  *   unit     SI, as fields and outputs have it: "s", "W", "J", "1/s", "byte", "Hz", ...
@@ -272,16 +239,17 @@ static const struct ladder *ladder_of(const char *unit)
  */
 static struct fulcrum_unit_scale unit_scale_of(double value, const char *unit)
 {
-    const struct ladder *ladder = ladder_of(unit);
     double size = fabs(value) > 0.0 ? fabs(value) : 1.0; /* nothing is 0 s, not 0 us */
-    if (ladder == NULL) {
-        return (struct fulcrum_unit_scale){1.0, unit};
+    for (size_t i = 0; i < sizeof ladders / sizeof ladders[0]; i++) {
+        if (strcmp(ladders[i].unit, unit) == 0) {
+            size_t step = ladders[i].count - 1;
+            while (step > 0 && size < ladders[i].steps[step].least) {
+                step--;
+            }
+            return ladders[i].steps[step].scale;
+        }
     }
-    size_t step = 0;
-    while (step + 1 < ladder->count && size >= ladder->steps[step + 1].least) {
-        step++;
-    }
-    return ladder->steps[step].scale;
+    return (struct fulcrum_unit_scale){1.0, unit};
 }
 
 /* Thousands apart from 10 000 on: four digits read well as they are. */

@@ -49,24 +49,20 @@ static void join(struct fulcrum_string *out, const struct json_object *array)
     }
 }
 
-/* The base of "speedup_lo" where the row has it, in `out`; 0: it is no end. */
-static char end_of(
-    const struct json_object *row, const char *key, struct fulcrum_string *base)
+/* Whether it is "speedup_lo" beside the number of "speedup". */
+static bool is_end(const struct json_object *row, const char *key)
 {
     size_t length = strlen(key);
-    bool is_end = length > 3 && (strcmp(key + length - 3, "_lo") == 0 ||
-                                    strcmp(key + length - 3, "_hi") == 0);
-    fulcrum_string_clear(base);
-    if (!is_end) {
-        return 0;
-    }
-    fulcrum_string_add(base, "%.*s", (int)(length - 3), key);
+    struct fulcrum_string base = {0};
     struct json_object *value = NULL;
-    bool has_base = json_object_object_get_ex(row, fulcrum_string_get(base), &value);
-    if (!has_base || json_object_get_type(value) == json_type_string) {
-        return 0;
+    if (length <= 3 || (strcmp(key + length - 3, "_lo") != 0 &&
+                           strcmp(key + length - 3, "_hi") != 0)) {
+        return false;
     }
-    return key[length - 2];
+    fulcrum_string_append(&base, key, length - 3);
+    bool has_base = json_object_object_get_ex(row, fulcrum_string_get(&base), &value);
+    fulcrum_string_clear(&base);
+    return has_base && json_object_get_type(value) != json_type_string;
 }
 
 static double end_value(const struct json_object *row, const char *key, const char *end)
@@ -150,7 +146,6 @@ static void add_table(
     struct fulcrum_result *result, const char *key, const struct json_object *array)
 {
     struct fulcrum_table *table = fulcrum_result_table(result, key, key);
-    struct fulcrum_string base = {0};
     for (size_t i = 0; i < json_object_array_length(array); i++) {
         struct json_object *row = json_object_array_get_idx(array, i);
         fulcrum_table_row(table);
@@ -160,12 +155,11 @@ static void add_table(
         struct json_object_iter at;
         json_object_object_foreachC(row, at)
         {
-            if (end_of(row, at.key, &base) == 0) {
+            if (!is_end(row, at.key)) {
                 add_cell(table, row, at.key, at.val);
             }
         }
     }
-    fulcrum_string_clear(&base);
 }
 
 /* {"gpu.sm_count": {"value": 80, ...}, ...} */
@@ -333,25 +327,23 @@ enum fulcrum_status fulcrum_result_of_document(const char *path,
     return FULCRUM_OK;
 }
 
-/* A number and nothing else. */
-static bool read_number(const char *text, double *out)
+static double number_at(const struct fulcrum_csv *csv, size_t row, size_t column)
 {
-    char *end = NULL;
-    *out = strtod(text, &end);
-    return text[0] != '\0' && *end == '\0' && isfinite(*out);
+    double value = FULCRUM_UNKNOWN;
+    bool is_number = column < fulcrum_csv_column_count(csv) &&
+                     fulcrum_csv_number(csv, row, column, &value, NULL) == FULCRUM_OK;
+    return is_number ? value : FULCRUM_UNKNOWN;
 }
 
 /* Whether every cell that is not empty is a number. */
 static bool is_numeric(const struct fulcrum_csv *csv, size_t column)
 {
+    bool all = true;
     double value = 0.0;
-    for (size_t i = 0; i < fulcrum_csv_row_count(csv); i++) {
-        const char *text = fulcrum_csv_text(csv, i, column);
-        if (text[0] != '\0' && !read_number(text, &value)) {
-            return false;
-        }
+    for (size_t i = 0; i < fulcrum_csv_row_count(csv) && all; i++) {
+        all = fulcrum_csv_number(csv, i, column, &value, NULL) == FULCRUM_OK;
     }
-    return true;
+    return all;
 }
 
 /* What is known of a column before its cells are read. */
@@ -384,15 +376,6 @@ static enum fulcrum_status find_base(const struct fulcrum_csv *csv,
         TRY(fulcrum_csv_number(csv, i, column, &value, err));
     }
     return FULCRUM_OK;
-}
-
-static double number_at(const struct fulcrum_csv *csv, size_t row, size_t column)
-{
-    double value = FULCRUM_UNKNOWN;
-    return column < fulcrum_csv_column_count(csv) &&
-                   read_number(fulcrum_csv_text(csv, row, column), &value)
-               ? value
-               : FULCRUM_UNKNOWN;
 }
 
 static void add_csv_cell(struct fulcrum_table *table, const struct fulcrum_csv *csv,
@@ -446,16 +429,6 @@ end:
     return FULCRUM_OK;
 }
 
-static enum fulcrum_status read_csv(
-    const char *path, struct fulcrum_result **out, struct fulcrum_error *err)
-{
-    struct fulcrum_csv *csv = NULL;
-    TRY(fulcrum_csv_load(path, &csv, err));
-    enum fulcrum_status status = fulcrum_result_of_csv(csv, out, err);
-    fulcrum_csv_free(csv);
-    return status;
-}
-
 /* The first character that counts, of a file that can be read again; EOF for others. */
 static int first_character(const char *path)
 {
@@ -472,26 +445,24 @@ static int first_character(const char *path)
     return first;
 }
 
-static bool ends_with(const char *text, const char *end)
-{
-    size_t length = strlen(text);
-    size_t end_length = strlen(end);
-    return length >= end_length && strcmp(text + length - end_length, end) == 0;
-}
-
 enum fulcrum_status fulcrum_result_read(
     const char *path, struct fulcrum_result **out, struct fulcrum_error *err)
 {
-    static const struct fulcrum_json_lines lines = {LINES, "finding"};
-    struct json_object *document = NULL;
+    enum fulcrum_status status;
+    const char *end = strrchr(path, '.');
     int first = first_character(path);
-    if (ends_with(path, ".csv") || (first != EOF && first != '{')) {
-        return read_csv(path, out, err);
+    if ((end != NULL && strcmp(end, ".csv") == 0) || (first != EOF && first != '{')) {
+        struct fulcrum_csv *csv = NULL;
+        TRY(fulcrum_csv_load(path, &csv, err));
+        status = fulcrum_result_of_csv(csv, out, err);
+        fulcrum_csv_free(csv);
+        return status;
     }
-    TRY(ends_with(path, ".jsonl")
-            ? fulcrum_json_lines_read(path, &lines, &document, err)
+    struct json_object *document = NULL;
+    TRY(end != NULL && strcmp(end, ".jsonl") == 0
+            ? fulcrum_json_lines_read(path, &document, err)
             : fulcrum_document_read(path, &document, err));
-    enum fulcrum_status status = fulcrum_result_of_document(path, document, out, err);
-    fulcrum_document_free(document);
+    status = fulcrum_result_of_document(path, document, out, err);
+    json_object_put(document);
     return status;
 }

@@ -3,29 +3,20 @@
 /*
  * Making the lines of a sweep is as much work as solving its points, and is done by the
  * threads that solve them, each line in the memory of its slot. Nearly all of it is
- * numbers (quantity_text.c) and words of this program; only texts with characters that
- * JSON escapes take the way through the JSON library.
+ * numbers (quantity_text.c) and words of this program.
  */
 #include "presets/result/result_stream.h"
 
+#include <json-c/json.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "model/quantity.h"
+#include "model/string.h"
 #include "model/try.h"
 #include "presets/result/quantity_text.h"
 #include "presets/result/result_write.h"
-
-enum { GROWTH = 256 };
-
-/* The text of a row, or its cells as they are where rows are kept. */
-struct row {
-    char *bytes; /* no '\0' at the end */
-    size_t length;
-    size_t capacity;
-    bool is_lost; /* memory ran out */
-};
 
 struct fulcrum_stream {
     struct fulcrum_result *head;
@@ -35,61 +26,22 @@ struct fulcrum_stream {
     struct fulcrum_table *kept; /* NULL: rows are written */
     size_t rows;
     enum fulcrum_status status;
-    struct row *slots;
+    struct fulcrum_string *slots; /* a row each: its text, or its cells where kept */
 };
 
-/* Room for `count` more bytes; NULL where there is none. */
-static char *make_room(struct row *row, size_t count)
+static void add_text(struct fulcrum_string *row, const char *text)
 {
-    size_t wanted = row->length + count;
-    if (wanted > row->capacity) {
-        /* Rows are of about one length, and there are many: no doubling. */
-        size_t capacity = (wanted / GROWTH + 1) * GROWTH;
-        char *bytes = calloc(capacity, sizeof *bytes);
-        if (bytes == NULL) {
-            row->is_lost = true;
-            return NULL;
-        }
-        if (row->length > 0) {
-            memcpy(bytes, row->bytes, row->length);
-        }
-        free(row->bytes);
-        row->bytes = bytes;
-        row->capacity = capacity;
+    fulcrum_string_append(row, text, strlen(text));
+}
+
+static void add_number(struct fulcrum_string *row,
+    const struct fulcrum_stream_column *column, double value)
+{
+    char *end = fulcrum_string_room(row, FULCRUM_NUMBER_SIZE);
+    if (end != NULL) {
+        row->length += column->is_exact ? fulcrum_number_text_exact(value, end)
+                                        : fulcrum_number_text(value, end);
     }
-    return row->bytes + row->length;
-}
-
-static void add_bytes(struct row *row, const void *bytes, size_t count)
-{
-    char *room = make_room(row, count);
-    if (room != NULL) {
-        memcpy(room, bytes, count);
-        row->length += count;
-    }
-}
-
-static void add_text(struct row *row, const char *text)
-{
-    add_bytes(row, text, strlen(text));
-}
-
-static void add_number(
-    struct row *row, const struct fulcrum_stream_column *column, double value)
-{
-    char *room = make_room(row, FULCRUM_NUMBER_SIZE);
-    if (room != NULL) {
-        row->length += column->is_exact ? fulcrum_number_text_exact(value, room)
-                                        : fulcrum_number_text(value, room);
-    }
-}
-
-static void add_csv_text(struct row *row, const char *text)
-{
-    struct fulcrum_string room = {0};
-    add_text(row, fulcrum_csv_quoted(text, &room));
-    row->is_lost = row->is_lost || room.is_lost;
-    fulcrum_string_clear(&room);
 }
 
 static const char *text_of(
@@ -99,62 +51,45 @@ static const char *text_of(
     return text != NULL ? text : "";
 }
 
-static void csv_row(struct row *row, const struct fulcrum_stream_table *shape,
-    const struct fulcrum_cell *cells)
+static void csv_row(struct fulcrum_string *row,
+    const struct fulcrum_stream_table *shape, const struct fulcrum_cell *cells)
 {
     for (size_t j = 0; j < shape->column_count; j++) {
         const struct fulcrum_stream_column *column = &shape->columns[j];
-        add_bytes(row, ",", j > 0 ? 1 : 0);
+        fulcrum_string_append(row, ",", j > 0 ? 1 : 0);
         if (column->kind == FULCRUM_VALUE_TEXT) {
-            add_csv_text(row, text_of(column, &cells[j]));
+            struct fulcrum_string room = {0};
+            add_text(row, fulcrum_csv_quoted(text_of(column, &cells[j]), &room));
+            row->is_lost = row->is_lost || room.is_lost;
+            fulcrum_string_clear(&room);
         } else if (isfinite(cells[j].number)) {
             add_number(row, column, cells[j].number);
         }
     }
-    add_bytes(row, "\n", 1);
+    fulcrum_string_append(row, "\n", 1);
 }
 
-/* ASCII that JSON takes as it is. */
-static bool is_plain(const char *text)
+/* Most texts are ASCII that JSON takes as it is. */
+static void add_json_text(struct fulcrum_string *row, const char *text)
 {
-    while (*text >= ' ' && *text <= '~' && *text != '"' && *text != '\\') {
-        text++;
+    const char *end = text;
+    while (*end >= ' ' && *end <= '~' && *end != '"' && *end != '\\') {
+        end++;
     }
-    return *text == '\0';
-}
-
-/* The JSON library's own text of {"":"..."}, without what surrounds the value. */
-static void add_escaped(struct row *row, const char *value)
-{
-    struct fulcrum_json *object = fulcrum_json_new_object();
-    char *text = NULL;
-    fulcrum_json_add_text(object, "", value);
-    if (fulcrum_json_text(object, FULCRUM_JSON_LINE, &text, NULL) == FULCRUM_OK) {
-        const char *start = strchr(text, ':') + 1;
-        add_bytes(row, start, (size_t)(strrchr(text, '}') - start));
-    } else {
-        row->is_lost = true;
+    if (*end != '\0') {
+        fulcrum_json_quote(row, text);
+        return;
     }
-    free(text);
-    fulcrum_json_free(object);
-}
-
-static void add_json_text(struct row *row, const char *text)
-{
-    if (is_plain(text)) {
-        add_bytes(row, "\"", 1);
-        add_text(row, text);
-        add_bytes(row, "\"", 1);
-    } else {
-        add_escaped(row, text);
-    }
+    fulcrum_string_append(row, "\"", 1);
+    fulcrum_string_append(row, text, (size_t)(end - text));
+    fulcrum_string_append(row, "\"", 1);
 }
 
 /* Keys are letters, dots and underscores. */
-static void json_row(struct row *row, const struct fulcrum_stream_table *shape,
-    const struct fulcrum_cell *cells)
+static void json_row(struct fulcrum_string *row,
+    const struct fulcrum_stream_table *shape, const struct fulcrum_cell *cells)
 {
-    add_bytes(row, "{", 1);
+    fulcrum_string_append(row, "{", 1);
     for (size_t j = 0; j < shape->column_count; j++) {
         const struct fulcrum_stream_column *column = &shape->columns[j];
         if (column->same != NULL) {
@@ -162,28 +97,28 @@ static void json_row(struct row *row, const struct fulcrum_stream_table *shape,
         }
         add_text(row, row->length > 1 ? ",\"" : "\"");
         add_text(row, column->key);
-        add_bytes(row, "\":", 2);
+        fulcrum_string_append(row, "\":", 2);
         if (column->kind == FULCRUM_VALUE_TEXT) {
             add_json_text(row, text_of(column, &cells[j]));
         } else if (isfinite(cells[j].number)) {
             add_number(row, column, cells[j].number);
         } else {
-            add_bytes(row, "null", 4);
+            fulcrum_string_append(row, "null", 4);
         }
     }
-    add_bytes(row, "}", 1);
+    fulcrum_string_append(row, "}", 1);
 }
 
 /* Texts with their end, and numbers. */
-static void kept_row(struct row *row, const struct fulcrum_stream_table *shape,
-    const struct fulcrum_cell *cells)
+static void kept_row(struct fulcrum_string *row,
+    const struct fulcrum_stream_table *shape, const struct fulcrum_cell *cells)
 {
     for (size_t j = 0; j < shape->column_count; j++) {
         if (shape->columns[j].kind == FULCRUM_VALUE_TEXT) {
             const char *text = text_of(&shape->columns[j], &cells[j]);
-            add_bytes(row, text, strlen(text) + 1);
+            fulcrum_string_append(row, text, strlen(text) + 1);
         } else {
-            add_bytes(row, &cells[j].number, sizeof cells[j].number);
+            fulcrum_string_append(row, &cells[j].number, sizeof cells[j].number);
         }
     }
 }
@@ -191,7 +126,7 @@ static void kept_row(struct row *row, const struct fulcrum_stream_table *shape,
 void fulcrum_stream_row(
     struct fulcrum_stream *stream, size_t slot, const struct fulcrum_cell *cells)
 {
-    struct row *row = &stream->slots[slot];
+    struct fulcrum_string *row = &stream->slots[slot];
     row->length = 0;
     if (stream->kept != NULL) {
         kept_row(row, &stream->shape, cells);
@@ -219,10 +154,10 @@ static double next_number(const char **bytes)
     return value;
 }
 
-static void keep(struct fulcrum_stream *stream, const struct row *row)
+static void keep(struct fulcrum_stream *stream, const struct fulcrum_string *row)
 {
     const struct fulcrum_stream_table *shape = &stream->shape;
-    const char *bytes = row->bytes;
+    const char *bytes = row->chars;
     fulcrum_table_row(stream->kept);
     for (size_t j = 0; j < shape->column_count; j++) {
         const struct fulcrum_stream_column *column = &shape->columns[j];
@@ -243,10 +178,9 @@ static void keep(struct fulcrum_stream *stream, const struct row *row)
     }
 }
 
-static void write_row(struct fulcrum_stream *stream, const struct row *row)
+static void write_row(struct fulcrum_stream *stream, const struct fulcrum_string *row)
 {
-    if (row->is_lost) { /* not whole, so not written at all: the output stays readable
-                         */
+    if (row->is_lost) { /* not whole: not written, so that the output stays readable */
         stream->status = FULCRUM_ERR_NO_MEMORY;
         return;
     }
@@ -259,7 +193,7 @@ static void write_row(struct fulcrum_stream *stream, const struct row *row)
     if (stream->format == FULCRUM_FORMAT_JSON) {
         (void)fputs(stream->rows > 0 ? ",\n" : "\n", stream->out);
     }
-    (void)fwrite(row->bytes, 1, row->length, stream->out);
+    (void)fwrite(row->chars, 1, row->length, stream->out);
     if (stream->format == FULCRUM_FORMAT_JSON_LINES) {
         (void)fputc('\n', stream->out);
     }
@@ -280,10 +214,10 @@ static void write_members(
     struct fulcrum_stream *stream, const struct fulcrum_result *part, bool is_tail)
 {
     char *text = NULL;
-    struct fulcrum_json *members = fulcrum_result_json(part, NULL);
+    struct json_object *members = fulcrum_result_json(part, NULL);
     enum fulcrum_status status =
         fulcrum_json_text(members, FULCRUM_JSON_LINE, &text, NULL);
-    fulcrum_json_free(members);
+    json_object_put(members);
     if (status != FULCRUM_OK) {
         stream->status = status;
     } else if (stream->format == FULCRUM_FORMAT_JSON_LINES) {
@@ -314,7 +248,7 @@ struct fulcrum_stream *fulcrum_stream_new(struct fulcrum_result *head,
     const struct fulcrum_stream_table *table, enum fulcrum_format format, FILE *out)
 {
     struct fulcrum_stream *stream = calloc(1, sizeof *stream);
-    struct row *slots = calloc(table->slot_count, sizeof *slots);
+    struct fulcrum_string *slots = calloc(table->slot_count, sizeof *slots);
     if (stream == NULL || slots == NULL ||
         fulcrum_result_check(head, NULL) != FULCRUM_OK) {
         free(stream);
@@ -333,12 +267,13 @@ struct fulcrum_stream *fulcrum_stream_new(struct fulcrum_result *head,
 
 void fulcrum_stream_free(struct fulcrum_stream *stream)
 {
-    for (size_t i = 0; stream != NULL && i < stream->shape.slot_count; i++) {
-        free(stream->slots[i].bytes);
+    if (stream == NULL) {
+        return;
     }
-    if (stream != NULL) {
-        free(stream->slots);
+    for (size_t i = 0; i < stream->shape.slot_count; i++) {
+        fulcrum_string_clear(&stream->slots[i]);
     }
+    free(stream->slots);
     free(stream);
 }
 
@@ -353,20 +288,18 @@ enum fulcrum_status fulcrum_stream_end(struct fulcrum_stream *stream,
     const struct fulcrum_result *tail, const struct fulcrum_text_layout *layout,
     struct fulcrum_error *err)
 {
-    if (!fulcrum_stream_is_kept(stream)) {
-        if (stream->format != FULCRUM_FORMAT_CSV) {
-            write_members(stream, tail, true);
-        }
-        FAIL_IF(stream->status != FULCRUM_OK, err, stream->status, "out of memory");
-        return FULCRUM_OK;
+    bool is_kept = fulcrum_stream_is_kept(stream);
+    if (!is_kept && stream->format != FULCRUM_FORMAT_CSV) {
+        write_members(stream, tail, true);
     }
     FAIL_IF(stream->status != FULCRUM_OK, err, stream->status, "out of memory");
+    if (!is_kept) {
+        return FULCRUM_OK;
+    }
     if (stream->rows > FULCRUM_STREAM_KEPT_ROWS) {
-        char text[120];
-        (void)snprintf(text, sizeof text,
+        fulcrum_result_note_print(stream->head, "left_out",
             "%zu more %s: --format csv and --format jsonl write them all",
             stream->rows - FULCRUM_STREAM_KEPT_ROWS, stream->shape.key);
-        fulcrum_result_note(stream->head, "left_out", text);
     }
     return fulcrum_result_write(stream->head, stream->format, layout, stream->out, err);
 }

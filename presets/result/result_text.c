@@ -187,10 +187,6 @@ static void print_line(
             (void)fprintf(stream, "%*s", (int)blanks, "");
             print_text(stream, text);
             blanks = 0;
-        } else {
-            blanks += is_right ? 0 : rest;
-            blanks += GAP;
-            continue;
         }
         blanks += (is_right ? 0 : rest) + GAP;
     }
@@ -317,15 +313,6 @@ static size_t print_facts(const struct fulcrum_result *result, size_t from,
     return end;
 }
 
-static void print_notes(const struct fulcrum_item *item, FILE *stream)
-{
-    for (size_t i = 0; i < fulcrum_table_rows(item->table); i++) {
-        (void)fputs("note: ", stream);
-        print_text(stream, fulcrum_table_cell(item->table, i, 0).text);
-        (void)fputc('\n', stream);
-    }
-}
-
 static bool is_shown_table(const struct fulcrum_item *item, bool all)
 {
     if (item->is_list) {
@@ -354,7 +341,11 @@ void fulcrum_result_text_write(const struct fulcrum_result *result,
         (void)fputs(between, stream);
         between = "\n";
         if (item->is_list) {
-            print_notes(item, stream);
+            for (size_t k = 0; k < fulcrum_table_rows(item->table); k++) {
+                (void)fputs("note: ", stream);
+                print_text(stream, fulcrum_table_cell(item->table, k, 0).text);
+                (void)fputc('\n', stream);
+            }
             continue;
         }
         const char *title = fulcrum_shown_title(item->title, item->key);

@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "presets/result/result_write.h"
 
+#include <json-c/json.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,15 +22,16 @@ const char *fulcrum_format_name(int format)
                : NULL;
 }
 
-static const struct fulcrum_table *main_table(const struct fulcrum_result *result)
+/* That of the table that is made main, else of the first; NULL: there is none. */
+static const struct fulcrum_item *main_item(const struct fulcrum_result *result)
 {
-    const struct fulcrum_table *first = NULL;
+    const struct fulcrum_item *first = NULL;
     for (size_t i = 0; i < fulcrum_result_count(result); i++) {
         const struct fulcrum_item *item = fulcrum_result_item(result, i);
         if (item->table != NULL && !item->is_list &&
-            !fulcrum_table_is_keyed(item->table)) {
-            first = first == NULL || fulcrum_table_is_main(item->table) ? item->table
-                                                                        : first;
+            !fulcrum_table_is_keyed(item->table) &&
+            (first == NULL || fulcrum_table_is_main(item->table))) {
+            first = item;
         }
     }
     return first;
@@ -134,7 +136,7 @@ static void csv_facts(FILE *stream, const struct fulcrum_result *result)
     }
 }
 
-static void json_cell(struct fulcrum_json *object, const char *key,
+static void json_cell(struct json_object *object, const char *key,
     enum fulcrum_value_kind kind, const struct fulcrum_cell *cell)
 {
     if (cell->text != NULL) {
@@ -142,14 +144,14 @@ static void json_cell(struct fulcrum_json *object, const char *key,
     } else if (kind == FULCRUM_VALUE_FLAG && !isnan(cell->number)) {
         fulcrum_json_add_flag(object, key, cell->number != 0.0);
     } else if (kind == FULCRUM_VALUE_TEXT && isnan(cell->number)) {
-        fulcrum_json_add_null(object, key);
+        fulcrum_json_add_number(object, key, FULCRUM_UNKNOWN);
     } else {
         fulcrum_json_add_number(object, key, cell->number);
     }
 }
 
 static void json_end(
-    struct fulcrum_json *object, const char *key, const char *end, double value)
+    struct json_object *object, const char *key, const char *end, double value)
 {
     struct fulcrum_string name = {0};
     fulcrum_string_add(&name, "%s%s", key, end);
@@ -157,7 +159,7 @@ static void json_end(
     fulcrum_string_clear(&name);
 }
 
-static void json_row(struct fulcrum_json *object, const struct fulcrum_table *table,
+static void json_row(struct json_object *object, const struct fulcrum_table *table,
     size_t row, size_t from)
 {
     for (size_t j = from; j < fulcrum_table_columns(table); j++) {
@@ -172,91 +174,49 @@ static void json_row(struct fulcrum_json *object, const struct fulcrum_table *ta
 }
 
 static void json_table(
-    struct fulcrum_json *parent, const char *key, const struct fulcrum_item *item)
+    struct json_object *parent, const char *key, const struct fulcrum_item *item)
 {
     bool is_keyed = fulcrum_table_is_keyed(item->table);
-    struct fulcrum_json *array = is_keyed ? fulcrum_json_add_object(parent, key)
-                                          : fulcrum_json_add_array(parent, key);
+    struct json_object *array = is_keyed ? fulcrum_json_add_object(parent, key)
+                                         : fulcrum_json_add_array(parent, key);
     for (size_t i = 0; i < fulcrum_table_rows(item->table); i++) {
         struct fulcrum_cell cell = fulcrum_table_cell(item->table, i, 0);
         if (is_keyed) {
             json_row(fulcrum_json_add_object(array, cell.text != NULL ? cell.text : ""),
                 item->table, i, 1);
         } else if (!item->is_list) {
-            json_row(fulcrum_json_append_object(array), item->table, i, 0);
+            json_row(fulcrum_json_add_object(array, NULL), item->table, i, 0);
         } else if (cell.text != NULL) {
-            fulcrum_json_append_text(array, cell.text);
+            fulcrum_json_add_text(array, NULL, cell.text);
         } else {
-            fulcrum_json_append_number(array, cell.number);
+            fulcrum_json_add_number(array, NULL, cell.number);
         }
     }
 }
 
-/* Objects that facts are members of, by the part of the key before the '/'. */
-enum { GROUPS_MOST = 16 };
-
-struct groups {
-    struct fulcrum_json *root;
-    size_t count;
-    struct {
-        const char *name;
-        size_t length;
-        struct fulcrum_json *object;
-    } items[GROUPS_MOST];
-};
-
-/* The object that a key belongs to, and the rest of the key. */
-static struct fulcrum_json *group_of(struct groups *groups, const char **key)
+/* The object that a key belongs to, by its part before the '/', and the rest of it. */
+static struct json_object *group_of(struct json_object *root, const char **key)
 {
     const char *slash = strchr(*key, '/');
-    if (slash == NULL) {
-        return groups->root;
-    }
-    const char *name = *key;
-    size_t length = (size_t)(slash - name);
-    *key = slash + 1;
-    for (size_t i = 0; i < groups->count; i++) {
-        if (groups->items[i].length == length &&
-            strncmp(groups->items[i].name, name, length) == 0) {
-            return groups->items[i].object;
+    struct json_object *group = root;
+    struct fulcrum_string name = {0};
+    if (slash != NULL) {
+        fulcrum_string_append(&name, *key, (size_t)(slash - *key));
+        *key = slash + 1;
+        if (!json_object_object_get_ex(root, fulcrum_string_get(&name), &group)) {
+            group = fulcrum_json_add_object(root, fulcrum_string_get(&name));
         }
     }
-    if (groups->count == GROUPS_MOST) {
-        return groups->root;
-    }
-    char *copy = calloc(length + 1, 1);
-    if (copy == NULL) {
-        return NULL;
-    }
-    memcpy(copy, name, length);
-    struct fulcrum_json *object = fulcrum_json_add_object(groups->root, copy);
-    free(copy);
-    groups->items[groups->count].name = name;
-    groups->items[groups->count].length = length;
-    groups->items[groups->count++].object = object;
-    return object;
+    fulcrum_string_clear(&name);
+    return group;
 }
 
-/* The ends of all facts that have any: {"gpu_w": [200, 300]}. */
-static void json_intervals(struct groups *groups, const struct fulcrum_result *result)
-{
-    for (size_t i = 0; i < fulcrum_result_count(result); i++) {
-        const struct fulcrum_item *item = fulcrum_result_item(result, i);
-        const char *key = "intervals/";
-        if (item->has_ends && isfinite(item->cell.lo)) {
-            const double ends[] = {item->cell.lo, item->cell.hi};
-            fulcrum_json_add_numbers(group_of(groups, &key), item->key, ends, 2);
-        }
-    }
-}
-
-struct fulcrum_json *fulcrum_result_json(
+struct json_object *fulcrum_result_json(
     const struct fulcrum_result *result, const struct fulcrum_table *skipped)
 {
-    struct fulcrum_json *root = fulcrum_json_new_object();
-    struct groups groups = {.root = root};
+    struct json_object *root = fulcrum_json_new_object();
     if (fulcrum_result_schema(result)[0] != '\0') {
-        struct fulcrum_json *schema = fulcrum_json_add_object(root, "schema");
+        struct json_object *schema = fulcrum_json_add_object(root, "schema");
         fulcrum_json_add_text(schema, "name", fulcrum_result_schema(result));
         fulcrum_json_add_number(schema, "version", 1.0);
     }
@@ -266,18 +226,26 @@ struct fulcrum_json *fulcrum_result_json(
         if (key[0] == '\0') {
             continue;
         }
-        struct fulcrum_json *object = group_of(&groups, &key);
+        struct json_object *object = group_of(root, &key);
         if (item->table == NULL) {
             json_cell(object, key, item->kind, &item->cell);
         } else if (item->table != skipped) {
             json_table(object, key, item);
         }
     }
-    json_intervals(&groups, result);
+    /* The ends of all facts that have any: {"gpu_w": [200, 300]}. */
+    for (size_t i = 0; i < fulcrum_result_count(result); i++) {
+        const struct fulcrum_item *item = fulcrum_result_item(result, i);
+        const char *key = "intervals/";
+        if (item->has_ends && isfinite(item->cell.lo)) {
+            const double ends[] = {item->cell.lo, item->cell.hi};
+            fulcrum_json_add_numbers(group_of(root, &key), item->key, ends, 2);
+        }
+    }
     return root;
 }
 
-static enum fulcrum_status print_json(struct fulcrum_json *json,
+static enum fulcrum_status print_json(struct json_object *json,
     enum fulcrum_json_layout layout, FILE *stream, struct fulcrum_error *err)
 {
     char *text = NULL;
@@ -286,7 +254,7 @@ static enum fulcrum_status print_json(struct fulcrum_json *json,
         (void)fputs(text, stream);
     }
     free(text);
-    fulcrum_json_free(json);
+    json_object_put(json);
     return status;
 }
 
@@ -294,26 +262,24 @@ enum fulcrum_status fulcrum_result_line(
     const struct fulcrum_result *result, char **out, struct fulcrum_error *err)
 {
     TRY(fulcrum_result_check(result, err));
-    struct fulcrum_json *json = fulcrum_result_json(result, NULL);
+    struct json_object *json = fulcrum_result_json(result, NULL);
     enum fulcrum_status status = fulcrum_json_text(json, FULCRUM_JSON_LINE, out, err);
-    fulcrum_json_free(json);
+    json_object_put(json);
     return status;
 }
 
 static enum fulcrum_status print_lines(
     const struct fulcrum_result *result, FILE *stream, struct fulcrum_error *err)
 {
-    const struct fulcrum_table *table = main_table(result);
-    struct fulcrum_json *head = fulcrum_result_json(result, table);
-    for (size_t i = 0; i < fulcrum_result_count(result); i++) {
-        const struct fulcrum_item *item = fulcrum_result_item(result, i);
-        if (table != NULL && item->table == table) {
-            fulcrum_json_add_text(head, "lines_of", item->key);
-        }
+    const struct fulcrum_item *item = main_item(result);
+    const struct fulcrum_table *table = item != NULL ? item->table : NULL;
+    struct json_object *head = fulcrum_result_json(result, table);
+    if (item != NULL) {
+        fulcrum_json_add_text(head, "lines_of", item->key);
     }
     TRY(print_json(head, FULCRUM_JSON_LINE, stream, err));
     for (size_t i = 0; i < fulcrum_table_rows(table); i++) {
-        struct fulcrum_json *row = fulcrum_json_new_object();
+        struct json_object *row = fulcrum_json_new_object();
         json_row(row, table, i, 0);
         TRY(print_json(row, FULCRUM_JSON_LINE, stream, err));
     }
@@ -325,12 +291,13 @@ enum fulcrum_status fulcrum_result_write(const struct fulcrum_result *result,
     struct fulcrum_error *err)
 {
     static const struct fulcrum_text_layout any = {0, false};
+    const struct fulcrum_item *item = main_item(result);
     TRY(fulcrum_result_check(result, err));
     switch (format) {
     case FULCRUM_FORMAT_CSV:
-        if (main_table(result) != NULL) {
-            fulcrum_csv_heading(stream, main_table(result));
-            fulcrum_csv_rows(stream, main_table(result));
+        if (item != NULL) {
+            fulcrum_csv_heading(stream, item->table);
+            fulcrum_csv_rows(stream, item->table);
         } else {
             csv_facts(stream, result);
         }

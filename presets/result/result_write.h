@@ -8,8 +8,8 @@
 #include "presets/result/result_io.h"
 
 /* Without `skipped`, whose rows are written elsewhere; NULL: with all. The caller frees
- * it with fulcrum_json_free. */
-struct fulcrum_json *fulcrum_result_json(
+ * it with json_object_put. */
+struct json_object *fulcrum_result_json(
     const struct fulcrum_result *result, const struct fulcrum_table *skipped);
 
 /* A cell of CSV: the text itself, or quoted in `room`, which the caller clears. */

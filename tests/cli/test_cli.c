@@ -198,83 +198,83 @@ static double stopped_clock_s(void)
     return 5.0;
 }
 
-TEST(test_progress_estimates_what_is_left)
+struct update {
+    double done_frac;
+    const char *stage; /* NULL: takes the bar off the screen */
+};
+
+/* What is written while work goes on; the caller frees it. */
+static char *written(enum fulcrum_progress_style style, double (*clock_s)(void),
+    const struct update *updates, size_t count)
 {
     struct page page = {NULL, 0};
     FILE *stream = open_memstream(&page.text, &page.size);
     CU_ASSERT_PTR_NOT_NULL_FATAL(stream);
     struct fulcrum_progress progress;
-    fulcrum_progress_init(&progress, stream, FULCRUM_PROGRESS_LINES, stepping_clock_s);
-    fulcrum_progress_update(&progress, 0.0, "warming up");
-    /* 20 s after the start when it is a quarter done: 60 s are left. */
-    fulcrum_progress_update(&progress, 0.25, "stepping");
-    fulcrum_progress_end(&progress);
+    fulcrum_progress_init(&progress, stream, style, clock_s);
+    for (size_t i = 0; i < count; i++) {
+        if (updates[i].stage != NULL) {
+            fulcrum_progress_update(&progress, updates[i].done_frac, updates[i].stage);
+        } else {
+            fulcrum_progress_end(&progress);
+        }
+    }
     (void)fclose(stream);
-    CU_ASSERT_STRING_EQUAL(page.text, "fulcrum:   0 %: warming up\n"
-                                      "fulcrum:  25 %, 1:00 left: stepping\n");
-    free(page.text);
+    return page.text;
+}
+
+TEST(test_progress_estimates_what_is_left)
+{
+    /* 20 s after the start when it is a quarter done: 60 s are left. */
+    static const struct update updates[] = {
+        {0.0, "warming up"}, {0.25, "stepping"}, {1.0, NULL}};
+    char *text = written(FULCRUM_PROGRESS_LINES, stepping_clock_s, updates, 3);
+    CU_ASSERT_STRING_EQUAL(text, "fulcrum:   0 %: warming up\n"
+                                 "fulcrum:  25 %, 1:00 left: stepping\n");
+    free(text);
 }
 
 /* Lines after 10, 20, 40, 80, 140, 200... s: an hour has 60 of them and not 360. */
 TEST(test_a_log_of_long_work_is_short)
 {
-    struct page page = {NULL, 0};
-    FILE *stream = open_memstream(&page.text, &page.size);
-    CU_ASSERT_PTR_NOT_NULL_FATAL(stream);
-    struct fulcrum_progress progress;
-    fulcrum_progress_init(&progress, stream, FULCRUM_PROGRESS_LINES, stepping_clock_s);
-    for (int i = 0; i < 20; i++) {
-        fulcrum_progress_update(&progress, 0.5, "stepping");
+    struct update updates[20] = {{0.5, "stepping"}};
+    for (size_t i = 0; i < LENGTH(updates); i++) {
+        updates[i] = (struct update){0.5, "stepping"};
     }
-    (void)fclose(stream);
-    CU_ASSERT_STRING_EQUAL(page.text, "fulcrum:  50 %, 0:10 left: stepping\n"
-                                      "fulcrum:  50 %, 0:20 left: stepping\n"
-                                      "fulcrum:  50 %, 0:40 left: stepping\n"
-                                      "fulcrum:  50 %, 1:20 left: stepping\n"
-                                      "fulcrum:  50 %, 2:20 left: stepping\n"
-                                      "fulcrum:  50 %, 3:20 left: stepping\n");
-    free(page.text);
+    char *text = written(FULCRUM_PROGRESS_LINES, stepping_clock_s, updates, 20);
+    CU_ASSERT_STRING_EQUAL(text, "fulcrum:  50 %, 0:10 left: stepping\n"
+                                 "fulcrum:  50 %, 0:20 left: stepping\n"
+                                 "fulcrum:  50 %, 0:40 left: stepping\n"
+                                 "fulcrum:  50 %, 1:20 left: stepping\n"
+                                 "fulcrum:  50 %, 2:20 left: stepping\n"
+                                 "fulcrum:  50 %, 3:20 left: stepping\n");
+    free(text);
 }
 
 /* At the start a terminal has a bar, once; a log has nothing to be told yet. */
 TEST(test_progress_is_not_drawn_too_often_and_not_when_silent)
 {
-    static const struct {
-        enum fulcrum_progress_style style;
-        const char *text;
-    } cases[] = {
-        {FULCRUM_PROGRESS_SILENT, ""},
-        {FULCRUM_PROGRESS_LINES, ""},
-        {FULCRUM_PROGRESS_BAR, "\r[........................]   1 %  --:-- left  a"},
+    static const char *const expected[] = {
+        [FULCRUM_PROGRESS_SILENT] = "",
+        [FULCRUM_PROGRESS_LINES] = "",
+        [FULCRUM_PROGRESS_BAR] = "\r[........................]   1 %  --:-- left  a",
     };
-    for (size_t i = 0; i < LENGTH(cases); i++) {
-        struct page page = {NULL, 0};
-        FILE *stream = open_memstream(&page.text, &page.size);
-        CU_ASSERT_PTR_NOT_NULL_FATAL(stream);
-        struct fulcrum_progress progress;
-        fulcrum_progress_init(&progress, stream, cases[i].style, stopped_clock_s);
-        fulcrum_progress_update(&progress, 0.01, "a");
-        fulcrum_progress_update(&progress, 0.6, "b");
-        (void)fclose(stream);
-        CU_ASSERT_STRING_EQUAL(page.text, cases[i].text);
-        free(page.text);
+    static const struct update updates[] = {{0.01, "a"}, {0.6, "b"}};
+    for (int style = 0; style < (int)LENGTH(expected); style++) {
+        char *text =
+            written((enum fulcrum_progress_style)style, stopped_clock_s, updates, 2);
+        CU_ASSERT_STRING_EQUAL(text, expected[style]);
+        free(text);
     }
 }
 
 TEST(test_the_bar_leaves_the_line_blank)
 {
-    struct page page = {NULL, 0};
-    FILE *stream = open_memstream(&page.text, &page.size);
-    CU_ASSERT_PTR_NOT_NULL_FATAL(stream);
-    struct fulcrum_progress progress;
-    fulcrum_progress_init(&progress, stream, FULCRUM_PROGRESS_BAR, stopped_clock_s);
-    fulcrum_progress_update(&progress, 0.5, "a stage");
-    fulcrum_progress_end(&progress);
-    (void)fclose(stream);
-    CU_ASSERT_EQUAL(strncmp(page.text, "\r[############............]", 27), 0);
-    CU_ASSERT_EQUAL(page.text[page.size - 2], ' ');
-    CU_ASSERT_EQUAL(page.text[page.size - 1], '\r');
-    free(page.text);
+    static const struct update updates[] = {{0.5, "a stage"}, {1.0, NULL}};
+    char *text = written(FULCRUM_PROGRESS_BAR, stopped_clock_s, updates, 2);
+    CU_ASSERT_EQUAL(strncmp(text, "\r[############............]", 27), 0);
+    CU_ASSERT_STRING_EQUAL(text + strlen(text) - 2, " \r");
+    free(text);
 }
 
 TEST(test_machines_are_named_one_by_one)

@@ -18,7 +18,7 @@ struct scene {
     struct fulcrum_measure_window windows[ITEMS][2];
     struct fulcrum_measured items[ITEMS];
     struct fulcrum_measurement found;
-    struct fulcrum_prediction *predictions;
+    struct fulcrum_prediction predictions[PREDICTED];
     struct fulcrum_measured_points answer;
 };
 
@@ -71,20 +71,11 @@ static void set_scene(struct scene *scene)
     scene->items[3].is_disturbed = 1;
     scene->windows[3][0].is_disturbed = 1;
     scene->windows[3][1].is_disturbed = 1;
-    scene->predictions = calloc(PREDICTED, sizeof *scene->predictions);
-    if (scene->predictions == NULL) {
-        abort();
-    }
     set_prediction(&scene->predictions[0], 1100.0, 90.0); /* misses by 10 a second */
     set_prediction(&scene->predictions[1], 3800.0, 130.0);
     set_prediction(&scene->predictions[2], 6000.0, 10.0);
     scene->answer = (struct fulcrum_measured_points){
         .measurement = &scene->found, .predictions = scene->predictions};
-}
-
-static void clear_scene(struct scene *scene)
-{
-    free(scene->predictions);
 }
 
 /* The caller frees it. */
@@ -121,7 +112,6 @@ TEST(test_errors_are_of_the_points_that_count)
             cases[i].value, 1e-12);
     }
     fulcrum_result_free(result);
-    clear_scene(&scene);
 }
 
 TEST(test_errors_of_nothing_are_not_known)
@@ -140,7 +130,6 @@ TEST(test_errors_of_nothing_are_not_known)
         CU_ASSERT(isnan(fulcrum_result_number_of(result, keys[i])));
     }
     fulcrum_result_free(result);
-    clear_scene(&scene);
 }
 
 /* The caller frees it. */
@@ -172,7 +161,6 @@ TEST(test_rows_have_what_was_measured_and_what_was_not)
     csv = print(&scene, FULCRUM_FORMAT_CSV);
     assert_part(csv, "greedy K=1,4,1,4000,3920,4080,,,,,1.5,,");
     free(csv);
-    clear_scene(&scene);
 }
 
 TEST(test_people_read_errors_and_notes)
@@ -191,7 +179,6 @@ TEST(test_people_read_errors_and_notes)
     CU_ASSERT_PTR_NULL(strstr(text, "share cores"));
     CU_ASSERT_PTR_NULL(strstr(text, "nothing predicted"));
     free(text);
-    clear_scene(&scene);
 }
 
 TEST(test_a_table_has_no_column_that_says_nothing)
@@ -215,7 +202,6 @@ TEST(test_a_table_has_no_column_that_says_nothing)
     assert_part(text, "250 W");
     assert_part(text, "envs");
     free(text);
-    clear_scene(&scene);
 }
 
 TEST(test_sentences_that_are_not_needed_are_left_out)
@@ -233,7 +219,6 @@ TEST(test_sentences_that_are_not_needed_are_left_out)
     CU_ASSERT_PTR_NULL(strstr(text, "|error|"));
     CU_ASSERT_PTR_NULL(strstr(text, "power not"));
     free(text);
-    clear_scene(&scene);
 }
 
 /* The canary then took 1 ms. */
@@ -262,7 +247,6 @@ TEST(test_a_machine_in_another_state_is_told)
         CU_ASSERT_EQUAL(
             strstr(text, "the canary takes") != NULL, cases[i].part != NULL);
         free(text);
-        clear_scene(&scene);
     }
     fulcrum_calibration_free(calibration);
 }
@@ -285,5 +269,4 @@ TEST(test_the_document_has_every_window)
     struct fulcrum_result *result = result_of(&scene);
     CU_ASSERT_EQUAL(fulcrum_table_rows(fulcrum_result_table_of(result, "windows")), 6);
     fulcrum_result_free(result);
-    clear_scene(&scene);
 }

@@ -4,92 +4,43 @@
  * What these tests look at belongs to a process: its number of threads, the most memory
  * it ever had, its signals and its exit code. So they start the program itself.
  */
-#define _GNU_SOURCE /* wait4 */
-
+#define _POSIX_C_SOURCE 200809L /* strtok_r, setenv */
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
+#include "tests/support/program.h"
 #include "tests/support/suite.h"
 
-enum { WORDS_MOST = 40, EXIT_INTERRUPTED = 130 };
-
-/* A run of the program, under way or over. */
-struct run {
-    pid_t process;
-    FILE *output; /* the reading end of its standard output */
-    int exit_code;
-    double memory_byte;
-};
-
 /* Greedy batches on a DGX-1, then what `words` say. */
-static struct run start(const char *threads, const char *words)
+static struct program_run start(const char *threads, const char *words)
 {
-    char program[] = PROGRAM;
     char line[1000];
-    char *argv[WORDS_MOST] = {program};
-    size_t count = 1;
     (void)snprintf(line, sizeof line,
         "explore -m dgx-1 -w r2d2-atari -s workload.batching.policy=greedy "
         "-s workload.training.env_steps_per_train_step=0 -q %s",
         words);
-    char *rest = NULL;
-    for (char *word = strtok_r(line, " ", &rest);
-         word != NULL && count + 1 < WORDS_MOST; word = strtok_r(NULL, " ", &rest)) {
-        argv[count++] = word;
-    }
-    int ends[2];
-    CU_ASSERT_EQUAL_FATAL(pipe(ends), 0);
-    struct run run = {.process = fork(), .output = fdopen(ends[0], "r")};
-    CU_ASSERT_FATAL(run.output != NULL);
-    if (run.process == 0) {
-        (void)setenv("OMP_NUM_THREADS", threads, 1);
-        (void)dup2(ends[1], STDOUT_FILENO);
-        (void)close(ends[0]);
-        (void)close(ends[1]);
-        (void)execv(program, argv);
-        _exit(127);
-    }
-    (void)close(ends[1]);
+    CU_ASSERT_EQUAL(setenv("OMP_NUM_THREADS", threads, 1), 0);
+    return program_start(PROGRAM, STDOUT_FILENO, line);
+}
+
+/* A run whose output is not looked at. */
+static struct program_run run_over(const char *threads, const char *words)
+{
+    struct program_run run = start(threads, words);
+    free(program_read(&run));
+    program_finish(&run);
     return run;
-}
-
-static void finish(struct run *run)
-{
-    int status = 0;
-    struct rusage usage = {.ru_maxrss = 0};
-    (void)fclose(run->output);
-    CU_ASSERT_EQUAL(wait4(run->process, &status, 0, &usage), run->process);
-    run->exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-    run->memory_byte = 1024.0 * (double)usage.ru_maxrss;
-}
-
-/* All that comes from now on. */
-static char *read_all(const struct run *run)
-{
-    char *text = NULL;
-    size_t size = 0;
-    char some[4096];
-    FILE *copy = open_memstream(&text, &size);
-    CU_ASSERT_FATAL(copy != NULL);
-    for (size_t got = fread(some, 1, sizeof some, run->output); got > 0;
-         got = fread(some, 1, sizeof some, run->output)) {
-        (void)fwrite(some, 1, got, copy);
-    }
-    (void)fclose(copy);
-    return text;
 }
 
 static char *text_of(const char *threads, const char *words)
 {
-    struct run run = start(threads, words);
-    char *text = read_all(&run);
-    finish(&run);
+    struct program_run run = start(threads, words);
+    char *text = program_read(&run);
+    program_finish(&run);
     CU_ASSERT_EQUAL(run.exit_code, 0);
     return text;
 }
@@ -158,9 +109,7 @@ static double memory_of(const char *format, size_t points)
         "-v run.sm_count=1:10000:1 -v actors=1:%zu:1 --intervals none --format %s "
         "-o /dev/null",
         points / 10000, format);
-    struct run run = start("2", words);
-    free(read_all(&run));
-    finish(&run);
+    struct program_run run = run_over("2", words);
     CU_ASSERT_EQUAL(run.exit_code, 0);
     return run.memory_byte;
 }
@@ -190,9 +139,7 @@ TEST(test_a_front_takes_no_memory_for_the_points_that_it_beats)
             "-v machine.rest_w=100:1090:10 -v actors=1:%s:1 --format csv "
             "--pareto steps_per_s,system_w -o /dev/null",
             actors[i]);
-        struct run run = start("2", words);
-        free(read_all(&run));
-        finish(&run);
+        struct program_run run = run_over("2", words);
         CU_ASSERT_EQUAL(run.exit_code, 0);
         memory_byte[i] = run.memory_byte;
     }
@@ -230,12 +177,12 @@ static void interrupt(const char *format, const char *end)
         "-v actors=1:20000:1 --method simulate --half-width 0.1 --max-steps 20000 "
         "--intervals none --format %s",
         format);
-    struct run run = start("2", words);
-    CU_ASSERT(fgetc(run.output) != EOF);
+    struct program_run run = start("2", words);
+    CU_ASSERT(fgetc(run.stream) != EOF);
     CU_ASSERT_EQUAL(kill(run.process, SIGINT), 0);
-    char *text = read_all(&run);
-    finish(&run);
-    CU_ASSERT_EQUAL(run.exit_code, EXIT_INTERRUPTED);
+    char *text = program_read(&run);
+    program_finish(&run);
+    CU_ASSERT_EQUAL(run.exit_code, PROGRAM_EXIT_INTERRUPTED);
     size_t length = strlen(text);
     CU_ASSERT(length > strlen(end) && strcmp(text + length - strlen(end), end) == 0);
     free(text);
@@ -250,10 +197,8 @@ TEST(test_ctrl_c_leaves_whole_lines)
 
 TEST(test_a_full_disk_ends_the_sweep)
 {
-    struct run run =
-        start("2", "-v run.sm_count=1:10000:1 -a 40 --intervals none --format csv "
-                   "-o /dev/full");
-    free(read_all(&run));
-    finish(&run);
+    struct program_run run =
+        run_over("2", "-v run.sm_count=1:10000:1 -a 40 --intervals none --format csv "
+                      "-o /dev/full");
     CU_ASSERT_EQUAL(run.exit_code, 1);
 }

@@ -5,100 +5,25 @@
  * a calibration. Signals, files and exit codes belong to a process, so that these tests
  * start the program itself.
  */
-#define _GNU_SOURCE /* posix_openpt */
-
-#include <fcntl.h>
+#define _POSIX_C_SOURCE 200809L /* kill */
 #include <math.h>
 #include <signal.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "presets/load/preset.h"
+#include "tests/support/program.h"
 #include "tests/support/scratch.h"
 #include "tests/support/suite.h"
 
-enum { WORDS_MOST = 60, EXIT_INTERRUPTED = 130 };
-
-/*
- * Which of its two streams is looked at; the other goes to /dev/null. Messages go to a
- * terminal, where progress is shown from the start.
- */
-enum stream { OUTPUT = STDOUT_FILENO, MESSAGES = STDERR_FILENO };
-
-struct run {
-    pid_t process;
-    FILE *stream;
-};
-
-/* Both ends of a pseudo-terminal, or of a pipe: the program writes into the second. */
-static int open_ends(enum stream which, int ends[2])
+/* The exit code of a run that goes on to its end. */
+static int finish(struct program_run *run)
 {
-    if (which == OUTPUT) {
-        return pipe(ends) == 0;
-    }
-    ends[0] = posix_openpt(O_RDWR | O_NOCTTY);
-    if (ends[0] < 0 || grantpt(ends[0]) != 0 || unlockpt(ends[0]) != 0) {
-        return 0;
-    }
-    const char *name = ptsname(ends[0]);
-    ends[1] = name != NULL ? open(name, O_RDWR | O_NOCTTY) : -1;
-    return ends[1] >= 0;
-}
-
-/* The words are separated by blanks. */
-static struct run start(enum stream which, const char *words)
-{
-    char program[] = PROGRAM;
-    char line[1000];
-    char *argv[WORDS_MOST] = {program};
-    size_t count = 1;
-    char *rest = NULL;
-    (void)snprintf(line, sizeof line, "%s", words);
-    for (char *word = strtok_r(line, " ", &rest);
-         word != NULL && count + 1 < WORDS_MOST; word = strtok_r(NULL, " ", &rest)) {
-        argv[count++] = word;
-    }
-    int ends[2] = {-1, -1};
-    CU_ASSERT_FATAL(open_ends(which, ends));
-    struct run run = {.process = fork(), .stream = fdopen(ends[0], "r")};
-    CU_ASSERT_FATAL(run.stream != NULL);
-    if (run.process == 0) {
-        FILE *other = fopen("/dev/null", "w");
-        bool is_ok =
-            other != NULL && dup2(fileno(other), OUTPUT + MESSAGES - (int)which) >= 0;
-        (void)dup2(ends[1], (int)which);
-        (void)close(ends[0]);
-        (void)close(ends[1]);
-        if (is_ok) {
-            (void)execv(program, argv);
-        }
-        _exit(127);
-    }
-    (void)close(ends[1]);
-    return run;
-}
-
-/* Reads to the end, into a file where one is given; the exit code. */
-static int finish(struct run *run, const char *path)
-{
-    int status = 0;
-    char some[1024];
-    FILE *file = path != NULL ? fopen(path, "w") : NULL;
-    while (fgets(some, sizeof some, run->stream) != NULL) {
-        if (file != NULL) {
-            (void)fputs(some, file);
-        }
-    }
-    if (file != NULL) {
-        (void)fclose(file);
-    }
-    (void)fclose(run->stream);
-    CU_ASSERT_EQUAL(waitpid(run->process, &status, 0), run->process);
-    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+    free(program_read(run));
+    program_finish(run);
+    return run->exit_code;
 }
 
 /* Greedy batches without overlap or training are quick to solve. */
@@ -113,7 +38,8 @@ static const struct {
 } truths[] = {{"workload.step.mean_s", 3e-3}, {"workload.host.per_item_s", 5e-5}};
 enum { TRUTHS = LENGTH(truths) };
 
-static void make_table(const char *path)
+/* The path of the table; the caller frees it. */
+static char *make_table(const struct scratch *scratch)
 {
     char words[600];
     (void)snprintf(words, sizeof words,
@@ -121,8 +47,13 @@ static void make_table(const char *path)
         "-s %s=%g --method simulate --half-width 0.004 --intervals none --columns "
         "run.actor_count,steps_per_s --format csv -q",
         truths[0].path, truths[0].value, truths[1].path, truths[1].value);
-    struct run run = start(OUTPUT, words);
-    CU_ASSERT_EQUAL_FATAL(finish(&run, path), 0);
+    struct program_run run = program_start(PROGRAM, STDOUT_FILENO, words);
+    char *text = program_read(&run);
+    char *path = scratch_write(scratch, "runs.csv", text);
+    program_finish(&run);
+    CU_ASSERT_EQUAL_FATAL(run.exit_code, 0);
+    free(text);
+    return path;
 }
 
 static void assert_found(const struct fulcrum_calibration *calibration, size_t i)
@@ -141,16 +72,15 @@ static void assert_found(const struct fulcrum_calibration *calibration, size_t i
 TEST(test_what_made_the_table_is_found)
 {
     struct scratch scratch = scratch_new();
-    char *table = scratch_path(&scratch, "runs.csv");
+    char *table = make_table(&scratch);
     char *file = scratch_path(&scratch, "runs-fitted.json");
     char words[600];
-    make_table(table);
     (void)snprintf(words, sizeof words,
         "fit -m dgx-1-inci2020 -w r2d2-atari " QUICK " %s --free %s --free %s -n 1000 "
         "-q -o %s",
         table, truths[0].path, truths[1].path, file);
-    struct run run = start(OUTPUT, words);
-    CU_ASSERT_EQUAL_FATAL(finish(&run, NULL), 0);
+    struct program_run run = program_start(PROGRAM, STDOUT_FILENO, words);
+    CU_ASSERT_EQUAL_FATAL(finish(&run), 0);
     struct fulcrum_calibration *calibration = NULL;
     ASSERT_OK(fulcrum_calibration_load(file, &calibration, NULL));
     CU_ASSERT_STRING_EQUAL(calibration->name, "runs-fitted");
@@ -185,17 +115,16 @@ static int reads(FILE *stream, const char *part)
 static int interrupt_at(const char *part, const char *path)
 {
     struct scratch scratch = scratch_new();
-    char *table = scratch_path(&scratch, "runs.csv");
+    char *table = make_table(&scratch);
     char words[600];
-    make_table(table);
     (void)snprintf(words, sizeof words,
         "fit -m dgx-1-inci2020 -w r2d2-atari " QUICK " %s --free %s --free %s "
         "-n 2000000 -o %s",
         table, truths[0].path, truths[1].path, path);
-    struct run run = start(MESSAGES, words);
+    struct program_run run = program_start(PROGRAM, STDERR_FILENO, words);
     CU_ASSERT(reads(run.stream, part));
     CU_ASSERT_EQUAL(kill(run.process, SIGINT), 0);
-    int code = finish(&run, NULL);
+    int code = finish(&run);
     free(table);
     scratch_free(&scratch);
     return code;
@@ -205,7 +134,7 @@ TEST(test_ctrl_c_before_there_is_anything_leaves_no_file)
 {
     struct scratch scratch = scratch_new();
     char *path = scratch_path(&scratch, "c.json");
-    CU_ASSERT_EQUAL(interrupt_at("prior predictive", path), EXIT_INTERRUPTED);
+    CU_ASSERT_EQUAL(interrupt_at("prior predictive", path), PROGRAM_EXIT_INTERRUPTED);
     CU_ASSERT_EQUAL(scratch_count(&scratch), 0);
     free(path);
     scratch_free(&scratch);
@@ -217,7 +146,8 @@ TEST(test_ctrl_c_keeps_the_best_parameters)
     struct scratch scratch = scratch_new();
     char *path = scratch_path(&scratch, "c.json");
     struct fulcrum_calibration *calibration = NULL;
-    CU_ASSERT_EQUAL(interrupt_at("draws of the posterior", path), EXIT_INTERRUPTED);
+    CU_ASSERT_EQUAL(
+        interrupt_at("draws of the posterior", path), PROGRAM_EXIT_INTERRUPTED);
     CU_ASSERT_EQUAL(scratch_count(&scratch), 1);
     ASSERT_OK(fulcrum_calibration_load(path, &calibration, NULL));
     CU_ASSERT_EQUAL(calibration->complete, 0);

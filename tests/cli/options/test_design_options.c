@@ -21,13 +21,19 @@ static struct fulcrum_design_settings bare_settings(void)
     return settings;
 }
 
+static void load_inputs(
+    const struct fulcrum_design_settings *settings, struct fulcrum_design_inputs *out)
+{
+    struct fulcrum_context context = {.exit_code = 0};
+    ASSERT_OK(fulcrum_design_inputs_load(settings, &context, out, NULL));
+    CU_ASSERT_EQUAL(context.exit_code, 0);
+}
+
 TEST(test_the_workload_names_its_calibration)
 {
     struct fulcrum_design_settings settings = bare_settings();
-    struct fulcrum_context context = {.exit_code = 0};
-    struct fulcrum_error err = {FULCRUM_OK, ""};
     struct fulcrum_design_inputs inputs;
-    ASSERT_OK(fulcrum_design_inputs_load(&settings, &context, &inputs, &err));
+    load_inputs(&settings, &inputs);
     CU_ASSERT_STRING_EQUAL(inputs.base.machine.name, "dgx-1");
     CU_ASSERT_STRING_EQUAL(inputs.base.workload.name, "r2d2-atari");
     CU_ASSERT_EQUAL(inputs.scenario.calibration_count, 1);
@@ -45,7 +51,7 @@ TEST(test_a_setting_replaces_the_workloads_calibration)
     settings.sets = (struct fulcrum_text_list){1, sets};
     struct fulcrum_context context = {.exit_code = 0};
     struct fulcrum_design_inputs inputs;
-    ASSERT_OK(fulcrum_design_inputs_load(&settings, &context, &inputs, NULL));
+    load_inputs(&settings, &inputs);
     CU_ASSERT_EQUAL_FATAL(inputs.calibration_count, 1);
     CU_ASSERT_STRING_EQUAL(inputs.calibrations[0]->name, "v100-impala-prior");
     fulcrum_design_inputs_free(&inputs);
@@ -59,10 +65,8 @@ TEST(test_a_setting_replaces_the_workloads_calibration)
 TEST(test_priors_of_the_presets_reach_the_scenario)
 {
     struct fulcrum_design_settings settings = bare_settings();
-    struct fulcrum_context context = {.exit_code = 0};
-    struct fulcrum_error err = {FULCRUM_OK, ""};
     struct fulcrum_design_inputs inputs;
-    ASSERT_OK(fulcrum_design_inputs_load(&settings, &context, &inputs, &err));
+    load_inputs(&settings, &inputs);
     size_t wanted = 0;
     for (size_t i = 0; i < inputs.sources.count; i++) {
         const struct fulcrum_source *source = &inputs.sources.items[i];
@@ -88,10 +92,8 @@ TEST(test_settings_come_in_order_and_actors_last)
     settings.sets = (struct fulcrum_text_list){3, sets};
     settings.calibrations = (struct fulcrum_text_list){2, calibrations};
     settings.actor_count = 16.0;
-    struct fulcrum_context context = {.exit_code = 0};
-    struct fulcrum_error err = {FULCRUM_OK, ""};
     struct fulcrum_design_inputs inputs;
-    ASSERT_OK(fulcrum_design_inputs_load(&settings, &context, &inputs, &err));
+    load_inputs(&settings, &inputs);
     CU_ASSERT_EQUAL(inputs.scenario.calibration_count, 2);
     CU_ASSERT_EQUAL_FATAL(inputs.scenario.setting_count, 4);
     const struct fulcrum_setting *set = inputs.scenario.settings;
@@ -146,12 +148,11 @@ TEST(test_this_machine_has_the_gpu_that_was_measured_on_it)
     for (size_t i = 0; i < 2; i++) {
         const char *calibrations[] = {path};
         struct fulcrum_design_settings settings = bare_settings();
-        struct fulcrum_context context = {.exit_code = 0};
         struct fulcrum_design_inputs inputs;
         settings.machine = "this";
         settings.calibrations = (struct fulcrum_text_list){1, calibrations};
         save_with_gpu(path, cpu_names[i]);
-        ASSERT_OK(fulcrum_design_inputs_load(&settings, &context, &inputs, NULL));
+        load_inputs(&settings, &inputs);
         const struct fulcrum_machine *machine = &inputs.base.machine;
         CU_ASSERT_EQUAL(machine->accelerator,
             i == 0 ? FULCRUM_ACCELERATOR_GPU : FULCRUM_ACCELERATOR_CPU);

@@ -32,7 +32,9 @@ static struct fulcrum_network valid(void)
         .training = {3360, 0.2, 2.4}};
 }
 
-#define OFFSET(member) #member, offsetof(struct fulcrum_network, member)
+/* Named as in the lines of `fulcrum solve`. */
+#define KEY(key, member) key, offsetof(struct fulcrum_network, member)
+#define OFFSET(member)   KEY(#member, member)
 
 /* The valid network with one member replaced. */
 static void assert_refused(const char *name, size_t offset, double value)
@@ -52,8 +54,8 @@ TEST(test_check_names_each_field_and_value_it_refuses)
         {OFFSET(actors), 0.0},
         {OFFSET(actors), 2e7},
         {OFFSET(actors), 64.5},
-        {OFFSET(cpu.core_count), 0.5},
-        {OFFSET(cpu.thread_count), 10.0},
+        {KEY("cpu.cores", cpu.core_count), 0.5},
+        {KEY("cpu.threads", cpu.thread_count), 10.0},
         {OFFSET(cpu.reserved_threads), -1.0},
         {OFFSET(cpu.reserved_threads), 40.0},
         {OFFSET(cpu.smt_yield_frac), 1.5},
@@ -68,9 +70,9 @@ TEST(test_check_names_each_field_and_value_it_refuses)
         {OFFSET(host.per_item_s), 1e7},
         {OFFSET(gpu.per_batch_s), -1e-9},
         {OFFSET(gpu.per_item_s), -1e-9},
-        {OFFSET(batch_size), 31.5},
-        {OFFSET(batch_size), 0.0},
-        {OFFSET(depth), 0.0},
+        {KEY("batching.size", batch_size), 31.5},
+        {KEY("batching.size", batch_size), 0.0},
+        {KEY("batching.depth", depth), 0.0},
         {OFFSET(delay_s), -1.0},
         {OFFSET(training.env_steps_per_train_step), -1.0},
         {OFFSET(training.env_steps_per_train_step), 1e-7},
@@ -146,7 +148,7 @@ TEST(test_check_refuses_networks_that_stand_still_or_never_wait)
     network.batch_size = 65;
     CU_ASSERT_EQUAL(fulcrum_network_check(&network, &err), FULCRUM_ERR_INFEASIBLE);
     CU_ASSERT_STRING_EQUAL(
-        err.detail, "batch_size = 65 would wait for ever for actors = 64");
+        err.detail, "batching.size = 65 would wait for ever for actors = 64");
     network.policy = FULCRUM_BATCH_GREEDY;
     ASSERT_OK(fulcrum_network_check(&network, &err));
     network.policy = (enum fulcrum_batch_policy)9;

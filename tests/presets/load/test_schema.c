@@ -105,14 +105,14 @@ TEST(test_each_schema_names_its_kind_and_what_it_needs)
     for (int kind = 0; kind < 5; kind++) {
         struct json_object *schema = schema_of((enum fulcrum_preset_kind)kind);
         struct json_object *name = member(property(schema, "kind"), "const");
-        CU_ASSERT_STRING_EQUAL(json_object_get_string(name),
-            fulcrum_preset_kind_name((enum fulcrum_preset_kind)kind));
+        CU_ASSERT_STRING_EQUAL(
+            json_object_get_string(name), fulcrum_preset_kind_name(kind));
         CU_ASSERT_STRING_EQUAL(json_object_get_string(member(schema, "$schema")),
             "https://json-schema.org/draft/2020-12/schema");
         check_required(schema);
         json_object_put(schema);
     }
-    CU_ASSERT_PTR_NULL(fulcrum_preset_kind_name((enum fulcrum_preset_kind)5));
+    CU_ASSERT_PTR_NULL(fulcrum_preset_kind_name(5));
 }
 
 /* One object of a preset against its schema: keys, and the objects inside. */

@@ -360,10 +360,7 @@ TEST(test_arrays_in_rows_become_cells)
         "{\"optima\":[{\"axes\":[{\"shape\":\"rises\",\"best\":4,\"plateau\":[2,8]},"
         "{\"shape\":\"falls\"}],\"flags\":[\"a\",\"b\"],\"metric\":\"w\","
         "\"metric_lo\":3}]}";
-    struct scratch scratch = scratch_new();
-    char *path = scratch_write(&scratch, "rows.json", text);
-    struct fulcrum_result *result = NULL;
-    ASSERT_OK(fulcrum_result_read(path, &result, NULL));
+    struct fulcrum_result *result = read_back("rows.json", text, FULCRUM_OK);
     const struct fulcrum_table *table = fulcrum_result_table_of(result, "optima");
     CU_ASSERT_PTR_NOT_NULL_FATAL(table);
     CU_ASSERT_STRING_EQUAL(fulcrum_table_at(table, 0, "axes/shape").text, "rises");
@@ -375,6 +372,4 @@ TEST(test_arrays_in_rows_become_cells)
     /* A text has no interval: its "_lo" is a column of its own. */
     CU_ASSERT(is_same(fulcrum_table_at(table, 0, "metric_lo").number, 3.0));
     fulcrum_result_free(result);
-    free(path);
-    scratch_free(&scratch);
 }
