@@ -90,7 +90,11 @@ static double spread_end(double first, double ratio, size_t gaps)
     return end;
 }
 
-void fulcrum_residual_spread(double *out, size_t count, double first, double last)
+/*
+ * `count` times from 0 to `last`, the first two `first` apart, each gap a constant
+ * factor of the one before; evenly spaced where `first` would be too large.
+ */
+static void spread(double *out, size_t count, double first, double last)
 {
     double gap = fulcrum_min(first, last / (double)(count - 1));
     double low = 1.0;
@@ -149,12 +153,12 @@ static void place_nodes(
 {
     double gap = even_s / EVEN_NODES;
     if (last_s <= SHORT_RATIO * even_s) {
-        fulcrum_residual_spread(grid->time_s, RESIDUAL_NODES, last_s, last_s);
+        spread(grid->time_s, RESIDUAL_NODES, last_s, last_s);
         return;
     }
-    fulcrum_residual_spread(grid->time_s, EVEN_NODES + 1, gap, even_s);
+    spread(grid->time_s, EVEN_NODES + 1, gap, even_s);
     double *tail = grid->time_s + EVEN_NODES;
-    fulcrum_residual_spread(tail, RESIDUAL_NODES - EVEN_NODES, gap, last_s - even_s);
+    spread(tail, RESIDUAL_NODES - EVEN_NODES, gap, last_s - even_s);
     for (size_t i = EVEN_NODES; i < RESIDUAL_NODES; i++) {
         grid->time_s[i] += even_s;
     }
@@ -194,7 +198,7 @@ static void cubic(const double *node, double at, double *out)
     }
 }
 
-void fulcrum_residual_shift_init(struct fulcrum_residual_shift *shift,
+static void shift_init(struct fulcrum_residual_shift *shift,
     const struct fulcrum_residual_grid *grid, double time_s)
 {
     const double *node = grid->time_s;
@@ -220,7 +224,8 @@ static double interpolate(
            weight[3] * value[3];
 }
 
-void fulcrum_residual_shift(
+/* out[i] = P(left > time of node i + the shift's time); kept falling and >= 0. */
+static void shift_row(
     const struct fulcrum_residual_shift *shift, const double *row, double *out)
 {
     double most = row[0];
@@ -232,8 +237,8 @@ void fulcrum_residual_shift(
     }
 }
 
-double fulcrum_residual_left(
-    const struct fulcrum_residual_shift *shift, const double *row)
+/* The first entry of fulcrum_residual_shift alone. */
+static double shift_first(const struct fulcrum_residual_shift *shift, const double *row)
 {
     double left = interpolate(shift, 0, row);
     return fulcrum_min(row[0], fulcrum_max(0.0, left));
@@ -242,7 +247,7 @@ double fulcrum_residual_left(
 double fulcrum_residual_move_on(
     const struct fulcrum_residual_shift *shift, const double *row, double *out)
 {
-    fulcrum_residual_shift(shift, row, out);
+    shift_row(shift, row, out);
     double left = out[0];
     if (left <= NO_CHANCE * row[0]) {
         out[0] = 1.0;
@@ -286,11 +291,11 @@ void fulcrum_first_passage_init(struct fulcrum_first_passage *race,
     const struct fulcrum_residual_grid *grid, double usual_s)
 {
     race->grid = grid;
-    fulcrum_residual_spread(race->time_s, RACE_NODES, FIRST_GAP * usual_s,
+    spread(race->time_s, RACE_NODES, FIRST_GAP * usual_s,
         grid->time_s[FIRST_PASSAGE_NODES - 2]);
     for (size_t i = 0; i < RACE_NODES; i++) {
-        fulcrum_residual_shift_init(&race->shift[i], grid, race->time_s[i]);
-        fulcrum_residual_shift(&race->shift[i], grid->fresh, race->fresh_left[i]);
+        shift_init(&race->shift[i], grid, race->time_s[i]);
+        shift_row(&race->shift[i], grid->fresh, race->fresh_left[i]);
     }
     fulcrum_first_passage_clear(race);
 }
@@ -374,7 +379,7 @@ double fulcrum_first_passage_run(struct fulcrum_first_passage *race,
         before = finish.after;
     }
     for (size_t i = 0; i < RACE_NODES; i++) {
-        double aged_left = fulcrum_residual_left(&race->shift[i], crowd->left);
+        double aged_left = shift_first(&race->shift[i], crowd->left);
         double fresh_left = race->fresh_left[i][0];
         if (losers.aged[i] > 0.0 && aged_left > NO_CHANCE) {
             double weight = chance * losers.aged[i] / aged_left;
@@ -394,7 +399,7 @@ void fulcrum_first_passage_add_losers(
         fulcrum_residual_add(row, race->fresh[i], race->fresh_left[i]);
         if (race->aged[i][0] > 0.0) {
             double moved[FIRST_PASSAGE_NODES];
-            fulcrum_residual_shift(&race->shift[i], race->aged[i], moved);
+            shift_row(&race->shift[i], race->aged[i], moved);
             fulcrum_residual_add(row, 1.0, moved);
         }
     }
@@ -411,14 +416,14 @@ void fulcrum_slice_init(struct fulcrum_slice *slice,
 {
     double later[NODES];
     double sooner[NODES];
-    fulcrum_residual_shift_init(&slice->shift, grid, GAUSS_LOW * time_s);
+    shift_init(&slice->shift, grid, GAUSS_LOW * time_s);
     fulcrum_residual_move_on(&slice->shift, grid->fresh, later);
-    fulcrum_residual_shift_init(&slice->shift, grid, GAUSS_HIGH * time_s);
+    shift_init(&slice->shift, grid, GAUSS_HIGH * time_s);
     fulcrum_residual_move_on(&slice->shift, grid->fresh, sooner);
     fulcrum_residual_set(slice->early, 0.5, later);
     fulcrum_residual_add(slice->early, 0.5, sooner);
-    fulcrum_residual_shift_init(&slice->shift, grid, time_s);
-    double ended = 1.0 - fulcrum_residual_left(&slice->shift, grid->rested);
+    shift_init(&slice->shift, grid, time_s);
+    double ended = 1.0 - shift_first(&slice->shift, grid->rested);
     slice->again = fulcrum_max(0.0, 1.0 - ended * grid->mean_s / time_s);
 }
 

@@ -53,27 +53,34 @@
  * steps apart. */
 #define RIDGE_REL 1e-12
 
-enum { DEPTH = FULCRUM_ANDERSON_DEPTH };
+enum { DEPTH = 4 };
 
-enum fulcrum_status fulcrum_anderson_init(
-    struct fulcrum_anderson *out, size_t length, struct fulcrum_error *err)
+/* What the last iterations did. */
+struct anderson {
+    size_t length;
+    size_t turns;
+    double *memory; /* owned: all rows below */
+    double *point;
+    double *change;
+    double *point_step[DEPTH];
+    double *change_step[DEPTH];
+    double gram[DEPTH][DEPTH];
+};
+
+/* Iterations of vectors of `length`; `out` is set on success only. */
+static enum fulcrum_status anderson_init(
+    struct anderson *out, size_t length, struct fulcrum_error *err)
 {
     assert(length > 0);
     double *memory = calloc((2 + 2 * (size_t)DEPTH) * length, sizeof *memory);
     TRY_MEMORY(memory, err, "no memory to iterate %zu numbers", length);
-    *out = (struct fulcrum_anderson){
+    *out = (struct anderson){
         .length = length, .memory = memory, .point = memory, .change = memory + length};
     for (size_t i = 0; i < DEPTH; i++) {
         out->point_step[i] = memory + (2 + 2 * i) * length;
         out->change_step[i] = memory + (3 + 2 * i) * length;
     }
     return FULCRUM_OK;
-}
-
-void fulcrum_anderson_clear(struct fulcrum_anderson *anderson)
-{
-    free(anderson->memory);
-    *anderson = (struct fulcrum_anderson){.length = 0};
 }
 
 static double product(const double *a, const double *b, size_t length)
@@ -93,7 +100,7 @@ static size_t steps_known(size_t turns)
 
 /* Puts the step from the last turn to this one in place of the oldest. */
 static void remember(
-    struct fulcrum_anderson *anderson, const double *point, const double *image)
+    struct anderson *anderson, const double *point, const double *image)
 {
     size_t newest = (anderson->turns - 1) % DEPTH;
     size_t known = steps_known(anderson->turns);
@@ -133,7 +140,7 @@ static bool solve(double matrix[DEPTH][DEPTH], double right[DEPTH], size_t count
 }
 
 /* How much of each step is to be taken back. */
-static bool weigh(const struct fulcrum_anderson *anderson, double *out, size_t known)
+static bool weigh(const struct anderson *anderson, double *out, size_t known)
 {
     double matrix[DEPTH][DEPTH];
     memcpy(matrix, anderson->gram, sizeof matrix);
@@ -144,8 +151,12 @@ static bool weigh(const struct fulcrum_anderson *anderson, double *out, size_t k
     return solve(matrix, out, known);
 }
 
-void fulcrum_anderson_step(
-    struct fulcrum_anderson *anderson, double *point, const double *image)
+/*
+ * Replaces `point`, whose image under the iterated function is `image`, by a better
+ * guess of the fixed point. The first guess is the image itself. Bounds on the vector
+ * are not known here and may be overshot.
+ */
+static void anderson_step(struct anderson *anderson, double *point, const double *image)
 {
     size_t length = anderson->length;
     if (anderson->turns > 0) {
@@ -604,8 +615,8 @@ static double change_of(const struct chain *chain)
 static enum fulcrum_status settle(struct chain *chain, struct fulcrum_error *err)
 {
     size_t length = chain->actors * NODES;
-    struct fulcrum_anderson anderson;
-    TRY(fulcrum_anderson_init(&anderson, length, err));
+    struct anderson anderson;
+    TRY(anderson_init(&anderson, length, err));
     double rate = 0.0;
     bool settled = false;
     for (int i = 0; i < MOST_TURNS && !settled; i++) {
@@ -616,10 +627,10 @@ static enum fulcrum_status settle(struct chain *chain, struct fulcrum_error *err
         settled = i >= LEAST_TURNS &&
                   fabs(rate - last) <= slack * RATE_TOLERANCE * rate &&
                   change_of(chain) <= slack * ROW_TOLERANCE;
-        fulcrum_anderson_step(&anderson, chain->now + NODES, chain->next + NODES);
+        anderson_step(&anderson, chain->now + NODES, chain->next + NODES);
         normalise(chain, chain->now);
     }
-    fulcrum_anderson_clear(&anderson);
+    free(anderson.memory);
     return settled ? FULCRUM_OK
                    : fulcrum_fail(err, FULCRUM_ERR_NO_FIT,
                          "the cycle of %zu actors does not settle", chain->actors);

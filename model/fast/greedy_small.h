@@ -51,17 +51,6 @@ struct fulcrum_residual_shift {
 void fulcrum_residual_grid_init(struct fulcrum_residual_grid *grid,
     const struct fulcrum_step_form *form, double delay_s);
 
-void fulcrum_residual_shift_init(struct fulcrum_residual_shift *shift,
-    const struct fulcrum_residual_grid *grid, double time_s);
-
-/* out[i] = P(left > time of node i + the shift's time); kept falling and >= 0. */
-void fulcrum_residual_shift(
-    const struct fulcrum_residual_shift *shift, const double *row, double *out);
-
-/* The first entry of fulcrum_residual_shift alone. */
-double fulcrum_residual_left(
-    const struct fulcrum_residual_shift *shift, const double *row);
-
 /*
  * Moves a row on, given that there is something left, so that it starts with 1 again.
  * Returns the chance that there is not; `out` is of no meaning where that is 1.
@@ -77,12 +66,6 @@ void fulcrum_residual_set(double *row, double weight, const double *other);
 
 /* The mean, between 0 and 1, of a chance that falls from `before` to `after`. */
 double fulcrum_residual_mean(double before, double after);
-
-/*
- * `count` times from 0 to `last`, the first two `first` apart, each gap a constant
- * factor of the one before; evenly spaced where `first` would be too large.
- */
-void fulcrum_residual_spread(double *out, size_t count, double first, double last);
 
 /* Who is left when the first of several steps ends. */
 
@@ -179,41 +162,6 @@ void fulcrum_thread_queue_pass(
 /* A limit of batches acts where its distance to the usual batch is no more than this
  * many square roots of it: beyond four deviations, chance does not get there. */
 #define FULCRUM_LIMIT_MARGIN 4.0
-
-/* Anderson's acceleration of a fixed-point iteration. */
-
-enum { FULCRUM_ANDERSON_DEPTH = 4 };
-
-/* What the last iterations did. */
-struct fulcrum_anderson {
-    size_t length;
-    size_t turns;
-    double *memory; /* owned: all rows below */
-    double *point;
-    double *change;
-    double *point_step[FULCRUM_ANDERSON_DEPTH];
-    double *change_step[FULCRUM_ANDERSON_DEPTH];
-    double gram[FULCRUM_ANDERSON_DEPTH][FULCRUM_ANDERSON_DEPTH];
-};
-
-/*
- * Makes room for iterations of vectors of `length`.
- *   out      set on success only; the caller clears it with fulcrum_anderson_clear
- *   fails    FULCRUM_ERR_NO_MEMORY
- */
-FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_anderson_init(
-    struct fulcrum_anderson *out, size_t length, struct fulcrum_error *err);
-
-/* Accepts a struct of zeros. */
-void fulcrum_anderson_clear(struct fulcrum_anderson *anderson);
-
-/*
- * Replaces `point`, whose image under the iterated function is `image`, by a better
- * guess of the fixed point. The first guess is the image itself. Bounds on the vector
- * are not known here and may be overshot.
- */
-void fulcrum_anderson_step(
-    struct fulcrum_anderson *anderson, double *point, const double *image);
 
 /*
  * Whether fulcrum_greedy_small_solve can take a checked network: greedy, host and GPU

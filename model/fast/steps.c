@@ -354,16 +354,6 @@ static inline double excess_at(const struct fulcrum_step_table *table, double x)
     return c[0] + t * (c[1] + t * (c[2] + t * c[3]));
 }
 
-double fulcrum_step_table_tail(const struct fulcrum_step_table *table, double x)
-{
-    return tail_at(table, x);
-}
-
-double fulcrum_step_table_excess(const struct fulcrum_step_table *table, double x)
-{
-    return excess_at(table, x);
-}
-
 /* The integral of the excess from x to the last node; negative beyond it. */
 static double second_excess(const struct fulcrum_step_table *table, double x)
 {
