@@ -35,6 +35,69 @@
 #include "model/network/network.h"
 #include "model/try.h"
 
+/* The stepping actors, next to finish first. */
+
+/*
+ * A binary min-heap of finish times. The functions are inline because they are half of
+ * the work of a simulated step. `value` has room for capacity + 1 times: the place
+ * behind the last one holds a sentinel, so that a lone child has a sibling to lose to.
+ * `value[0]` is the least; an empty heap has INFINITY there, so that nobody has to ask
+ * whether it is empty.
+ */
+struct heap {
+    double *value;
+    size_t count;
+};
+
+/* Empties the heap; `value` is borrowed. */
+static inline void heap_init(struct heap *heap, double *value)
+{
+    *heap = (struct heap){.value = value};
+    value[0] = (double)INFINITY;
+}
+
+static inline void heap_push(struct heap *heap, double finish)
+{
+    double *value = heap->value;
+    size_t hole = heap->count++;
+    while (hole > 0 && value[(hole - 1) / 2] > finish) {
+        value[hole] = value[(hole - 1) / 2];
+        hole = (hole - 1) / 2;
+    }
+    value[hole] = finish;
+}
+
+/* Replaces the top, whose actor makes room for one that finishes at `finish`. */
+static inline void heap_replace(struct heap *heap, double finish)
+{
+    double *value = heap->value;
+    size_t count = heap->count;
+    size_t hole = 0;
+    size_t child = 1;
+    value[count] = finish;
+    while (child < count) {
+        child += (size_t)(value[child + 1] < value[child]);
+        if (value[child] >= finish) {
+            break;
+        }
+        value[hole] = value[child];
+        hole = child;
+        child = 2 * hole + 1;
+    }
+    value[hole] = finish;
+}
+
+static inline void heap_pop(struct heap *heap)
+{
+    assert(heap->count > 0);
+    double last = heap->value[--heap->count];
+    if (heap->count > 0) {
+        heap_replace(heap, last);
+    } else {
+        heap->value[0] = (double)INFINITY;
+    }
+}
+
 /* Confidence interval of a simulated rate. */
 
 /*
@@ -46,18 +109,33 @@
  * Law, "Simulation Modeling and Analysis", on batch means.
  */
 
-void fulcrum_batch_means_add(struct fulcrum_batch_means *means, double window_s)
+enum { WINDOWS_LEAST = 20, WINDOWS_MOST = 2 * WINDOWS_LEAST };
+
+/*
+ * Time taken by consecutive windows of equally many steps. When the room is used up,
+ * neighbours are merged, so that windows grow with the length of the run and become
+ * independent of each other.
+ */
+struct batch_means {
+    double window_s[WINDOWS_MOST];
+    size_t count;
+    size_t merged; /* windows added that make one entry */
+    size_t pending;
+};
+
+/* Adds one window of the original length. */
+static void batch_means_add(struct batch_means *means, double window_s)
 {
     if (means->merged == 0) {
         means->merged = 1;
     }
     if (means->pending == 0) {
-        if (means->count == FULCRUM_WINDOWS_MOST) {
-            for (size_t i = 0; i < FULCRUM_WINDOWS_LEAST; i++) {
+        if (means->count == WINDOWS_MOST) {
+            for (size_t i = 0; i < WINDOWS_LEAST; i++) {
                 means->window_s[i] =
                     means->window_s[2 * i] + means->window_s[2 * i + 1];
             }
-            means->count = FULCRUM_WINDOWS_LEAST;
+            means->count = WINDOWS_LEAST;
             means->merged *= 2;
         }
         means->window_s[means->count] = 0.0;
@@ -70,7 +148,12 @@ void fulcrum_batch_means_add(struct fulcrum_batch_means *means, double window_s)
     }
 }
 
-double fulcrum_batch_means_half_width_rel(const struct fulcrum_batch_means *means)
+/*
+ * Half-width of the 95 % Student-t interval of the mean window, relative to that mean;
+ * INFINITY below two entries and where no time has passed. It is the relative
+ * half-width of the rate as well, to first order.
+ */
+static double half_width_rel_of(const struct batch_means *means)
 {
     if (means->count < 2) {
         return (double)INFINITY;
@@ -84,7 +167,11 @@ double fulcrum_batch_means_half_width_rel(const struct fulcrum_batch_means *mean
     return gsl_cdf_tdist_Pinv(0.975, count - 1.0) * spread / (sqrt(count) * mean);
 }
 
-double fulcrum_batch_means_correlation(const struct fulcrum_batch_means *means)
+/*
+ * Correlation of neighbouring entries: near 0 where they are independent, so that the
+ * half-width can be believed; 0 where all are equal.
+ */
+static double correlation_of(const struct batch_means *means)
 {
     double mean = gsl_stats_mean(means->window_s, 1, means->count);
     double square = 0.0;
@@ -146,7 +233,7 @@ struct simulation {
      * All stepping actors progress alike, so the CPU runs in work time: seconds of one
      * thread at c = 1. Actors are alike too: counts are enough.
      */
-    struct fulcrum_finish_heap stepping; /* without slices */
+    struct heap stepping; /* without slices */
     size_t servers;
     size_t at_cpu;
     size_t waiting;
@@ -194,7 +281,7 @@ static bool allocate(struct simulation *sim)
         free(finish);
         return false;
     }
-    fulcrum_finish_heap_init(&sim->stepping, finish);
+    heap_init(&sim->stepping, finish);
     return true;
 }
 
@@ -259,7 +346,7 @@ static void release_first(struct simulation *sim)
         if (sim->source.law != FULCRUM_LAW_DETERMINISTIC) {
             length_s *= fulcrum_step_source_uniform(&sim->source);
         }
-        fulcrum_finish_heap_push(&sim->stepping, length_s);
+        heap_push(&sim->stepping, length_s);
     }
 }
 
@@ -335,7 +422,7 @@ static void release(struct simulation *sim, size_t count)
     size_t busy = sim->at_cpu < sim->servers ? sim->at_cpu : sim->servers;
     while (sim->stepping.count < busy) {
         double length_s = fulcrum_step_source_next(&sim->source);
-        fulcrum_finish_heap_push(&sim->stepping, sim->work_s + length_s);
+        heap_push(&sim->stepping, sim->work_s + length_s);
     }
 }
 
@@ -389,7 +476,7 @@ static bool run_steps(struct simulation *sim, size_t wanted, double stop_steps)
     bool due = false;
     while (done < allowed) {
         struct crowd *crowd = crowd_of(sim, at_cpu);
-        double finish_work_s = fulcrum_finish_heap_top(&sim->stepping);
+        double finish_work_s = sim->stepping.value[0];
         double left_s = (finish_work_s - work_s) * crowd->s_per_work;
         double finish_s = left_s > 0.0 ? now_s + left_s : now_s;
         if (finish_s > until_s) {
@@ -402,9 +489,9 @@ static bool run_steps(struct simulation *sim, size_t wanted, double stop_steps)
         work_s = finish_work_s;
         if (at_cpu > sim->servers) {
             double length_s = fulcrum_step_source_next(&sim->source);
-            fulcrum_finish_heap_replace(&sim->stepping, work_s + length_s);
+            heap_replace(&sim->stepping, work_s + length_s);
         } else {
-            fulcrum_finish_heap_pop(&sim->stepping);
+            heap_pop(&sim->stepping);
         }
         at_cpu--;
         done++;
@@ -499,7 +586,7 @@ static struct schedule schedule_of(
     plan.warm_up = WARM_UP_WINDOWS * plan.window;
     plan.windows_least = options->half_width_rel >= ROUGH_HALF_WIDTH_REL
                              ? ROUGH_WINDOWS_LEAST
-                             : (double)FULCRUM_WINDOWS_LEAST;
+                             : (double)WINDOWS_LEAST;
     double least = plan.warm_up + plan.windows_least * plan.window;
     if (least > plan.max) {
         plan.shortened = 1;
@@ -511,7 +598,7 @@ static struct schedule schedule_of(
 
 /* A run's measured part: what was counted when it began, and its windows. */
 struct measurement {
-    struct fulcrum_batch_means means;
+    struct batch_means means;
     double start_s;
     double start_steps;
     double start_backlog;
@@ -556,7 +643,7 @@ static bool measure(struct simulation *sim, struct measurement *measured,
         double before_s = sim->pipeline.now_s;
         window += 1.0;
         run_to(sim, measured->start_steps + window * plan->window);
-        fulcrum_batch_means_add(&measured->means, sim->pipeline.now_s - before_s);
+        batch_means_add(&measured->means, sim->pipeline.now_s - before_s);
         double count = (double)measured->means.count;
         double turn = fmod(count, 0.5 * plan->windows_least);
         bool look =
@@ -568,9 +655,9 @@ static bool measure(struct simulation *sim, struct measurement *measured,
         if (backlog_rel(sim, measured) <= 0.5 * half_width_rel) {
             /* Correlated windows make the interval too narrow: then it must have room
              * to spare. */
-            const struct fulcrum_batch_means *means = &measured->means;
-            double half = fulcrum_batch_means_half_width_rel(means);
-            if (fulcrum_batch_means_correlation(means) > MOST_CORRELATION) {
+            const struct batch_means *means = &measured->means;
+            double half = half_width_rel_of(means);
+            if (correlation_of(means) > MOST_CORRELATION) {
                 half *= CORRELATED_FACTOR;
             }
             settled = half + backlog_rel(sim, measured) <= half_width_rel;
@@ -596,8 +683,7 @@ static void report(const struct simulation *sim, const struct measurement *measu
     const struct fulcrum_pipeline_sums *sums = &sim->pipeline.sums;
     double time_s = sim->pipeline.now_s - measured->start_s;
     double steps = sim->steps - measured->start_steps;
-    double half = fulcrum_batch_means_half_width_rel(&measured->means) +
-                  backlog_rel(sim, measured);
+    double half = half_width_rel_of(&measured->means) + backlog_rel(sim, measured);
     out->method = FULCRUM_METHOD_SIMULATE;
     out->steps_per_s = steps / time_s;
     out->has_interval = half < (double)INFINITY;
