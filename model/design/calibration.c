@@ -299,27 +299,22 @@ static void check_parameter(
             nearest != NULL ? ", nearest is " : "", nearest != NULL ? nearest : "");
         return;
     }
-    if (!(value >= field->least && value <= field->most)) {
-        (void)fulcrum_fail_more(err, FULCRUM_ERR_RANGE,
-            "%s = %.6g: expected a number from %.6g to %.6g", parameter->path, value,
-            field->least, field->most);
-    }
-    if (!(parameter->standard_error >= 0.0 && isfinite(parameter->standard_error))) {
-        (void)fulcrum_fail_more(err, FULCRUM_ERR_RANGE,
-            "%s: standard_error = %.6g: expected a number of at least 0",
-            parameter->path, parameter->standard_error);
-    }
+    FAULT_IF(!(value >= field->least && value <= field->most), err, FULCRUM_ERR_RANGE,
+        "%s = %.6g: expected a number from %.6g to %.6g", parameter->path, value,
+        field->least, field->most);
+    FAULT_IF(!(parameter->standard_error >= 0.0 && isfinite(parameter->standard_error)),
+        err, FULCRUM_ERR_RANGE,
+        "%s: standard_error = %.6g: expected a number of at least 0", parameter->path,
+        parameter->standard_error);
     /* Has the scale a place for the value? A logarithm has none for 0, a logit none
      * for 1.
      */
     enum fulcrum_scale scale = parameter->scale;
     bool on_scale = scale == FULCRUM_SCALE_LINEAR ||
                     (value > 0.0 && (scale == FULCRUM_SCALE_LOG || value < 1.0));
-    if (!on_scale && parameter->standard_error > 0.0) {
-        (void)fulcrum_fail_more(err, FULCRUM_ERR_RANGE,
-            "%s = %.6g: not inside the range of its scale %s", parameter->path, value,
-            fulcrum_scale_name(parameter->scale));
-    }
+    FAULT_IF(!on_scale && parameter->standard_error > 0.0, err, FULCRUM_ERR_RANGE,
+        "%s = %.6g: not inside the range of its scale %s", parameter->path, value,
+        fulcrum_scale_name(parameter->scale));
 }
 
 /* Correlations within [-1, 1], finite, symmetric, diagonal the squares of the errors.
@@ -363,10 +358,8 @@ static void check_semidefinite(
         gsl_matrix_set(correlation, i / n, i % n, value);
     }
     (void)gsl_eigen_symm(correlation, values, space);
-    if (gsl_vector_min(values) < -1e-6) {
-        (void)fulcrum_fail_more(err, FULCRUM_ERR_RANGE,
-            "covariance: expected a positive semidefinite matrix");
-    }
+    FAULT_IF(gsl_vector_min(values) < -1e-6, err, FULCRUM_ERR_RANGE,
+        "covariance: expected a positive semidefinite matrix");
     gsl_eigen_symm_free(space);
     gsl_vector_free(values);
     gsl_matrix_free(correlation);
@@ -377,28 +370,22 @@ static void check_tables(
 {
     for (size_t i = 0; i < calibration->capacity_count; i++) {
         double value = calibration->capacity[i];
-        if (!(value > 0.0 && value <= 1e7)) {
-            (void)fulcrum_fail_more(err, FULCRUM_ERR_RANGE,
-                "capacity[%zu] = %.6g: expected a number above 0 and at most 1e+07", i,
-                value);
-        }
+        FAULT_IF(!(value > 0.0 && value <= 1e7), err, FULCRUM_ERR_RANGE,
+            "capacity[%zu] = %.6g: expected a number above 0 and at most 1e+07", i,
+            value);
     }
     double previous = 0.0;
     for (size_t i = 0; i < calibration->batch_count; i++) {
         double size = calibration->batch_size[i];
         double time_s = calibration->batch_time_s[i];
-        if (!(size >= 1.0 && size > previous && size <= 1e9)) {
-            (void)fulcrum_fail_more(err, FULCRUM_ERR_RANGE,
-                "batch_time.size[%zu] = %.6g: expected increasing numbers from 1 to "
-                "1e+09",
-                i, size);
-        }
-        if (!(time_s > 0.0 && time_s <= 1e4)) {
-            (void)fulcrum_fail_more(err, FULCRUM_ERR_RANGE,
-                "batch_time.time_s[%zu] = %.6g: expected a number above 0 and at most "
-                "1e+04",
-                i, time_s);
-        }
+        FAULT_IF(!(size >= 1.0 && size > previous && size <= 1e9), err,
+            FULCRUM_ERR_RANGE,
+            "batch_time.size[%zu] = %.6g: expected increasing numbers from 1 to 1e+09",
+            i, size);
+        FAULT_IF(!(time_s > 0.0 && time_s <= 1e4), err, FULCRUM_ERR_RANGE,
+            "batch_time.time_s[%zu] = %.6g: expected a number above 0 and at most "
+            "1e+04",
+            i, time_s);
         previous = size;
     }
 }

@@ -88,8 +88,8 @@ static enum fulcrum_status check_ranges(
         change->gain_frac);
     FAIL_IF(!(change->cache_rel > 1.0) || isinf(change->cache_rel), err,
         FULCRUM_ERR_RANGE,
-        "%.6g times the cache: expected a number above 1, or nothing tells shares "
-        "and exponents apart",
+        "%.6g times the cache: expected a number above 1, or nothing tells shares and "
+        "exponents apart",
         change->cache_rel);
     FAIL_IF(!(change->bandwidth_rel > 0.0) || isinf(change->bandwidth_rel), err,
         FULCRUM_ERR_RANGE, "%.6g times the bandwidth: expected a number above 0",

@@ -229,11 +229,9 @@ static const double rates[2] = {1e-9, 1e9};
 static void check_value(
     struct fulcrum_error *faults, const char *name, double value, const double range[2])
 {
-    if (!(value == 0.0 || (value >= range[0] && value <= range[1]))) {
-        (void)fulcrum_fail_more(faults, FULCRUM_ERR_RANGE,
-            "%s = %g is neither 0 nor inside [%g, %g]", name, value, range[0],
-            range[1]);
-    }
+    FAULT_IF(!(value == 0.0 || (value >= range[0] && value <= range[1])), faults,
+        FULCRUM_ERR_RANGE, "%s = %g is neither 0 nor inside [%g, %g]", name, value,
+        range[0], range[1]);
 }
 
 static void check_rates(
@@ -245,27 +243,23 @@ static void check_rates(
         return;
     }
     for (size_t i = 0; i < station->rate_count; i++) {
-        if (!(station->rate[i] >= rates[0] && station->rate[i] <= rates[1])) {
-            (void)fulcrum_fail_more(faults, FULCRUM_ERR_RANGE,
-                "rate[%zu] = %g is outside [%g, %g]", i, station->rate[i], rates[0],
-                rates[1]);
-        }
+        FAULT_IF(!(station->rate[i] >= rates[0] && station->rate[i] <= rates[1]),
+            faults, FULCRUM_ERR_RANGE, "rate[%zu] = %g is outside [%g, %g]", i,
+            station->rate[i], rates[0], rates[1]);
     }
 }
 
 static void check_type(
     struct fulcrum_error *faults, const struct fulcrum_product_form_station *station)
 {
-    if (fulcrum_product_form_type_name(station->type) == NULL) {
-        (void)fulcrum_fail_more(faults, FULCRUM_ERR_RANGE,
-            "type = %d is none of the known choices", (int)station->type);
-    }
+    FAULT_IF(fulcrum_product_form_type_name(station->type) == NULL, faults,
+        FULCRUM_ERR_RANGE, "type = %d is none of the known choices",
+        (int)station->type);
     double servers = station->servers;
-    if (station->type == FULCRUM_STATION_MULTI &&
-        !(servers >= 1.0 && servers <= rates[1] && floor(servers) >= servers)) {
-        (void)fulcrum_fail_more(faults, FULCRUM_ERR_RANGE,
-            "servers = %g is outside [1, %g] or not whole", servers, rates[1]);
-    }
+    FAULT_IF(station->type == FULCRUM_STATION_MULTI &&
+                 !(servers >= 1.0 && servers <= rates[1] && floor(servers) >= servers),
+        faults, FULCRUM_ERR_RANGE, "servers = %g is outside [1, %g] or not whole",
+        servers, rates[1]);
     if (station->type == FULCRUM_STATION_LD) {
         check_rates(faults, station);
     }
@@ -275,17 +269,13 @@ static void check_whole(
     struct fulcrum_error *faults, const struct fulcrum_product_form_network *network)
 {
     double customers = network->customers;
-    if (!(customers >= 1.0 && customers <= MOST_CUSTOMERS &&
-            floor(customers) >= customers)) {
-        (void)fulcrum_fail_more(faults, FULCRUM_ERR_RANGE,
-            "customers = %g is outside [1, %g] or not whole", customers,
-            MOST_CUSTOMERS);
-    }
+    FAULT_IF(!(customers >= 1.0 && customers <= MOST_CUSTOMERS &&
+                 floor(customers) >= customers),
+        faults, FULCRUM_ERR_RANGE, "customers = %g is outside [1, %g] or not whole",
+        customers, MOST_CUSTOMERS);
     check_value(faults, "think_s", network->think_s, times_s);
-    if (network->station_count > MOST_STATIONS) {
-        (void)fulcrum_fail_more(faults, FULCRUM_ERR_RANGE, "%zu stations; at most %d",
-            network->station_count, MOST_STATIONS);
-    }
+    FAULT_IF(network->station_count > MOST_STATIONS, faults, FULCRUM_ERR_RANGE,
+        "%zu stations; at most %d", network->station_count, MOST_STATIONS);
 }
 
 enum fulcrum_status fulcrum_product_form_check(
@@ -300,16 +290,12 @@ enum fulcrum_status fulcrum_product_form_check(
         check_value(&own, "service_s", station->service_s, times_s);
         check_value(&own, "visits", station->visits, visits);
         check_type(&own, station);
-        if (own.status != FULCRUM_OK) {
-            (void)fulcrum_fail_more(
-                &faults, own.status, "%s: %s", station->name, own.detail);
-        }
+        FAULT_IF(own.status != FULCRUM_OK, &faults, own.status, "%s: %s", station->name,
+            own.detail);
         sum_s += station->service_s * station->visits;
     }
-    if (faults.status == FULCRUM_OK && !(sum_s > 0.0)) {
-        (void)fulcrum_fail_more(&faults, FULCRUM_ERR_INFEASIBLE,
-            "think_s and all services are 0: nothing takes time");
-    }
+    FAULT_IF(faults.status == FULCRUM_OK && !(sum_s > 0.0), &faults,
+        FULCRUM_ERR_INFEASIBLE, "think_s and all services are 0: nothing takes time");
     if (faults.status != FULCRUM_OK && err != NULL) {
         *err = faults;
     }

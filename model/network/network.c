@@ -9,6 +9,7 @@
 #include <stdio.h>
 
 #include "model/status.h"
+#include "model/try.h"
 
 static double on_line(const struct fulcrum_batch_time *time, double size)
 {
@@ -196,10 +197,8 @@ static void check_fields(struct fulcrum_error *faults,
 static void check_choice(
     struct fulcrum_error *faults, const char *field, int value, const char *name)
 {
-    if (name == NULL) {
-        (void)fulcrum_fail_more(faults, FULCRUM_ERR_RANGE,
-            "%s = %d is none of the known choices", field, value);
-    }
+    FAULT_IF(name == NULL, faults, FULCRUM_ERR_RANGE,
+        "%s = %d is none of the known choices", field, value);
 }
 
 static void check_capacity(
@@ -224,16 +223,12 @@ static void check_cpu(
     struct fulcrum_error *faults, const struct fulcrum_network *network)
 {
     const struct fulcrum_cpu_station *cpu = &network->cpu;
-    if (cpu->thread_count < cpu->core_count) {
-        (void)fulcrum_fail_more(faults, FULCRUM_ERR_RANGE,
-            "cpu.thread_count = %g is below cpu.core_count = %g", cpu->thread_count,
-            cpu->core_count);
-    }
-    if (cpu->reserved_threads >= cpu->thread_count) {
-        (void)fulcrum_fail_more(faults, FULCRUM_ERR_RANGE,
-            "cpu.reserved_threads = %g leaves none of cpu.thread_count = %g to actors",
-            cpu->reserved_threads, cpu->thread_count);
-    }
+    FAULT_IF(cpu->thread_count < cpu->core_count, faults, FULCRUM_ERR_RANGE,
+        "cpu.thread_count = %g is below cpu.core_count = %g", cpu->thread_count,
+        cpu->core_count);
+    FAULT_IF(cpu->reserved_threads >= cpu->thread_count, faults, FULCRUM_ERR_RANGE,
+        "cpu.reserved_threads = %g leaves none of cpu.thread_count = %g to actors",
+        cpu->reserved_threads, cpu->thread_count);
     check_choice(
         faults, "cpu.curve", (int)cpu->curve, fulcrum_cpu_curve_name(cpu->curve));
     if (cpu->curve == FULCRUM_CURVE_TABLE) {
@@ -266,11 +261,10 @@ static void check_step(struct fulcrum_error *faults, const struct fulcrum_step *
     }
     size_t law = (size_t)step->law;
     bool left_out = step->law == FULCRUM_LAW_EXPONENTIAL && step->cv == 0.0;
-    if (!left_out && !(step->cv >= cv[law].low && step->cv <= cv[law].high)) {
-        (void)fulcrum_fail_more(faults, FULCRUM_ERR_RANGE,
-            "step.cv = %g is outside [%g, %g], the range of the %s law", step->cv,
-            cv[law].low, cv[law].high, name);
-    }
+    FAULT_IF(!left_out && !(step->cv >= cv[law].low && step->cv <= cv[law].high),
+        faults, FULCRUM_ERR_RANGE,
+        "step.cv = %g is outside [%g, %g], the range of the %s law", step->cv,
+        cv[law].low, cv[law].high, name);
 }
 
 static void check_batch_table(struct fulcrum_error *faults, const char *station,
@@ -288,17 +282,14 @@ static void check_batch_table(struct fulcrum_error *faults, const char *station,
     }
     double above = 0.0;
     for (size_t i = 0; i < time->count; i++) {
-        if (!(time->size[i] >= 1.0 && time->size[i] > above &&
-                time->size[i] <= MOST_ACTORS)) {
-            (void)fulcrum_fail_more(faults, FULCRUM_ERR_RANGE,
-                "%s.size[%zu] = %g; expected increasing sizes in [1, %g]", station, i,
-                time->size[i], MOST_ACTORS);
-        }
-        if (!(time->time_s[i] > 0.0 && time->time_s[i] <= MOST_TIME_S)) {
-            (void)fulcrum_fail_more(faults, FULCRUM_ERR_RANGE,
-                "%s.time_s[%zu] = %g is outside (0, %g]", station, i, time->time_s[i],
-                MOST_TIME_S);
-        }
+        FAULT_IF(!(time->size[i] >= 1.0 && time->size[i] > above &&
+                     time->size[i] <= MOST_ACTORS),
+            faults, FULCRUM_ERR_RANGE,
+            "%s.size[%zu] = %g; expected increasing sizes in [1, %g]", station, i,
+            time->size[i], MOST_ACTORS);
+        FAULT_IF(!(time->time_s[i] > 0.0 && time->time_s[i] <= MOST_TIME_S), faults,
+            FULCRUM_ERR_RANGE, "%s.time_s[%zu] = %g is outside (0, %g]", station, i,
+            time->time_s[i], MOST_TIME_S);
         above = time->size[i];
     }
 }
@@ -311,15 +302,11 @@ static void check_batching(
     if (network->policy != FULCRUM_BATCH_FIXED) {
         return;
     }
-    if (network->batch_size < 1.0) {
-        (void)fulcrum_fail_more(faults, FULCRUM_ERR_RANGE,
-            "batch_size = %g; a fixed batch needs at least 1", network->batch_size);
-    }
-    if (network->batch_size > network->actors) {
-        (void)fulcrum_fail_more(faults, FULCRUM_ERR_INFEASIBLE,
-            "batch_size = %g would wait for ever for actors = %g", network->batch_size,
-            network->actors);
-    }
+    FAULT_IF(network->batch_size < 1.0, faults, FULCRUM_ERR_RANGE,
+        "batch_size = %g; a fixed batch needs at least 1", network->batch_size);
+    FAULT_IF(network->batch_size > network->actors, faults, FULCRUM_ERR_INFEASIBLE,
+        "batch_size = %g would wait for ever for actors = %g", network->batch_size,
+        network->actors);
 }
 
 /* A table may run down to 0 before its first point. */
@@ -348,10 +335,8 @@ enum fulcrum_status fulcrum_network_check(
         bool some = network->step.mean_s > 0.0 || network->delay_s > 0.0 ||
                     takes_time(network, &network->host) ||
                     takes_time(network, &network->gpu);
-        if (!some) {
-            (void)fulcrum_fail_more(&faults, FULCRUM_ERR_INFEASIBLE,
-                "step.mean_s, host, gpu and delay_s are all 0: nothing takes time");
-        }
+        FAULT_IF(!some, &faults, FULCRUM_ERR_INFEASIBLE,
+            "step.mean_s, host, gpu and delay_s are all 0: nothing takes time");
     }
     if (faults.status != FULCRUM_OK && err != NULL) {
         *err = faults;

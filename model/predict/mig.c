@@ -28,10 +28,8 @@ static void check_starts(
     const struct fulcrum_mig *mig, size_t i, struct fulcrum_error *found)
 {
     const struct fulcrum_mig_profile *profile = &mig->profiles[i];
-    if (profile->start_count == 0) {
-        (void)fulcrum_fail_more(found, FULCRUM_ERR_MISSING,
-            "profiles[%zu].starts is empty: expected one place or more", i);
-    }
+    FAULT_IF(profile->start_count == 0, found, FULCRUM_ERR_MISSING,
+        "profiles[%zu].starts is empty: expected one place or more", i);
     for (size_t k = 0; k < profile->start_count; k++) {
         double start = profile->starts[k];
         double end = start + profile->memory_slice_count;
@@ -45,8 +43,7 @@ static void check_starts(
         } else if (k > 0 && start <= profile->starts[k - 1]) {
             (void)fulcrum_fail_more(found, FULCRUM_ERR_RANGE,
                 "profiles[%zu].starts[%zu] = %.6g: expected more than the start "
-                "before, "
-                "%.6g",
+                "before, %.6g",
                 i, k, start, profile->starts[k - 1]);
         }
     }
@@ -64,12 +61,11 @@ static void check_limited(const char *where, const struct limited *rows, size_t 
 {
     for (size_t k = 0; k < count; k++) {
         double value = rows[k].value;
-        if (!(value >= rows[k].least && value <= rows[k].most &&
-                value == floor(value))) {
-            (void)fulcrum_fail_more(found, FULCRUM_ERR_RANGE,
-                "%s%s = %.6g: expected a whole number from %.6g to %.6g", where,
-                rows[k].key, value, rows[k].least, rows[k].most);
-        }
+        FAULT_IF(
+            !(value >= rows[k].least && value <= rows[k].most && value == floor(value)),
+            found, FULCRUM_ERR_RANGE,
+            "%s%s = %.6g: expected a whole number from %.6g to %.6g", where,
+            rows[k].key, value, rows[k].least, rows[k].most);
     }
 }
 
@@ -95,11 +91,10 @@ static void check_profile(
     char where[32];
     (void)snprintf(where, sizeof where, "profiles[%zu].", i);
     check_limited(where, rows, sizeof rows / sizeof rows[0], found);
-    if (profile->name[0] == '\0' || fulcrum_mig_find(mig, profile->name) != i) {
-        (void)fulcrum_fail_more(found, FULCRUM_ERR_RANGE,
-            "profiles[%zu].name = \"%s\": expected a name that no other has", i,
-            profile->name);
-    }
+    FAULT_IF(profile->name[0] == '\0' || fulcrum_mig_find(mig, profile->name) != i,
+        found, FULCRUM_ERR_RANGE,
+        "profiles[%zu].name = \"%s\": expected a name that no other has", i,
+        profile->name);
     check_starts(mig, i, found);
 }
 
@@ -115,10 +110,8 @@ enum fulcrum_status fulcrum_mig_check(
         {"memory_byte", mig->memory_byte, 1e6, 1e15},
     };
     check_limited("", rows, sizeof rows / sizeof rows[0], &found);
-    if (mig->profile_count == 0) {
-        (void)fulcrum_fail_more(&found, FULCRUM_ERR_MISSING,
-            "profiles is empty: expected one profile or more");
-    }
+    FAULT_IF(mig->profile_count == 0, &found, FULCRUM_ERR_MISSING,
+        "profiles is empty: expected one profile or more");
     bool is_sound = found.status == FULCRUM_OK;
     for (size_t i = 0; is_sound && i < mig->profile_count; i++) {
         check_profile(mig, i, &found);

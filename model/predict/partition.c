@@ -388,11 +388,10 @@ static enum fulcrum_status check_given(
     for (size_t g = 0; g < grouping->count; g++) {
         sum += grouping->groups[g].instances * grouping->groups[g].sm_frac;
     }
-    return sum <= 1.0 + rounding ? FULCRUM_OK
-                                 : fulcrum_fail(err, FULCRUM_ERR_RANGE,
-                                       "shares of the SMs sum to %.6g: expected at "
-                                       "most 1",
-                                       sum);
+    return sum <= 1.0 + rounding
+               ? FULCRUM_OK
+               : fulcrum_fail(err, FULCRUM_ERR_RANGE,
+                     "shares of the SMs sum to %.6g: expected at most 1", sum);
 }
 
 enum fulcrum_status fulcrum_place_shares(const struct fulcrum_gpu_loop *loop,
@@ -510,8 +509,8 @@ enum fulcrum_status fulcrum_place_best_shares(const struct fulcrum_gpu_loop *loo
         try_instances(loop, sharing, &grouping, instances_most, &best);
     }
     FAIL_IF(best.part_count == 0, err, FULCRUM_ERR_INFEASIBLE,
-        "two instances or more, however grouped, need more memory than the GPU's "
-        "%.3g GB",
+        "two instances or more, however grouped, need more memory than the GPU's %.3g "
+        "GB",
         loop->memory_byte / 1e9);
     *out = best;
     return FULCRUM_OK;

@@ -503,13 +503,12 @@ static enum fulcrum_status finish_design(
         out->run.envs_per_actor =
             out->workload.simulation.env_count / out->run.instances_per_gpu;
     }
-    if (status == FULCRUM_ERR_MISSING &&
-        (out->flags & FULCRUM_FLAG_OTHER_LEARNER) != 0U) {
-        (void)fulcrum_fail_more(err, status,
-            "a calibration's learner times were left out: its learner ran on another "
-            "kind of device (%s)",
-            fulcrum_accelerator_name(!out->machine.accelerator));
-    }
+    FAULT_IF(status == FULCRUM_ERR_MISSING &&
+                 (out->flags & FULCRUM_FLAG_OTHER_LEARNER) != 0U,
+        err, status,
+        "a calibration's learner times were left out: its learner ran on another kind "
+        "of device (%s)",
+        fulcrum_accelerator_name(!out->machine.accelerator));
     return status;
 }
 

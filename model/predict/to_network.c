@@ -304,8 +304,8 @@ static enum fulcrum_status set_batching(const struct fulcrum_design *design,
     bool is_share =
         batching->population_frac > 0.0 && network->policy == FULCRUM_BATCH_FIXED;
     FAIL_IF(is_share && batching->size > 0.0, err, FULCRUM_ERR_INFEASIBLE,
-        "workload.batching: size = %.6g and population_frac = %.6g are both given "
-        "for a fixed batch: set one of them to 0",
+        "workload.batching: size = %.6g and population_frac = %.6g are both given for "
+        "a fixed batch: set one of them to 0",
         batching->size, batching->population_frac);
     if (is_share) {
         /* As SEED RL's max(env_batch_size, num_envs // 2): at least one request. */
