@@ -211,29 +211,6 @@ static void add_followers(struct pending *pending, const struct placing *placing
     }
 }
 
-/* Called with every placement of one instance or more. */
-typedef enum fulcrum_status visit_placing(const struct placing *placing, void *user);
-
-static enum fulcrum_status visit_all(
-    const struct fulcrum_mig *mig, visit_placing *visit, void *user)
-{
-    struct pending *pending = calloc(1, sizeof *pending);
-    if (pending == NULL) {
-        return FULCRUM_ERR_NO_MEMORY;
-    }
-    struct placing empty = empty_gpu(mig);
-    enum fulcrum_status status = FULCRUM_OK;
-    add_followers(pending, &empty);
-    while (pending->count > 0) {
-        struct placing placing = pending->items[--pending->count];
-        TRY_OR_END(visit(&placing, user));
-        add_followers(pending, &placing);
-    }
-end:
-    free(pending);
-    return status;
-}
-
 struct layouts {
     struct fulcrum_mig_layout *items;
     size_t count;
@@ -261,9 +238,9 @@ static size_t sum_of(const unsigned char *counts)
 }
 
 /* A layout is full where every placement of it is. */
-static enum fulcrum_status add_layout(const struct placing *placing, void *user)
+static enum fulcrum_status add_layout(
+    struct layouts *layouts, const struct placing *placing)
 {
-    struct layouts *layouts = user;
     struct fulcrum_mig_layout *known = find_layout(layouts, placing->counts);
     if (known != NULL) {
         known->is_full = known->is_full && is_full(placing);
@@ -290,7 +267,17 @@ enum fulcrum_status fulcrum_mig_layouts(const struct fulcrum_mig *mig,
     struct fulcrum_mig_layout **out, size_t *count, struct fulcrum_error *err)
 {
     struct layouts layouts = {NULL, 0, 0};
-    enum fulcrum_status status = visit_all(mig, add_layout, &layouts);
+    struct placing placing = empty_gpu(mig);
+    struct pending *pending = calloc(1, sizeof *pending);
+    TRY_MEMORY(pending, err, "layouts of %s", mig->name);
+    enum fulcrum_status status = FULCRUM_OK;
+    add_followers(pending, &placing);
+    while (status == FULCRUM_OK && pending->count > 0) {
+        placing = pending->items[--pending->count];
+        status = add_layout(&layouts, &placing);
+        add_followers(pending, &placing);
+    }
+    free(pending);
     if (status != FULCRUM_OK) {
         free(layouts.items);
         return fulcrum_fail(err, status, "layouts of %s", mig->name);

@@ -56,6 +56,18 @@ size_t fulcrum_uncertain_input_slots(const struct fulcrum_scenario_inputs *input
     return calibration_slot(inputs, inputs->calibration_count);
 }
 
+static enum fulcrum_status apply_settings(const struct fulcrum_setting *settings,
+    size_t count, struct fulcrum_design *design, struct fulcrum_error *err)
+{
+    for (size_t i = 0; i < count; i++) {
+        TRY(settings[i].text != NULL ? fulcrum_field_set_text(settings[i].field, design,
+                                           settings[i].text, err)
+                                     : fulcrum_field_set_number(settings[i].field,
+                                           design, settings[i].number, err));
+    }
+    return FULCRUM_OK;
+}
+
 /* A list as it grows; there is room for every z. */
 struct list {
     const struct fulcrum_scenario_inputs *inputs;
@@ -66,9 +78,10 @@ struct list {
     size_t *block; /* of the calibration at hand */
 };
 
+/* In a group of its own. */
 static void add(struct list *list, struct fulcrum_uncertain_input input)
 {
-    input.group = list->group_count;
+    input.group = list->group_count++;
     list->items[list->count++] = input;
 }
 
@@ -112,10 +125,9 @@ static bool is_in_force(const struct list *list, size_t i, size_t k)
 /* Times of actors or learners that this machine takes over from the calibration. */
 static bool gives_times(const struct list *list, size_t i)
 {
-    static const char start[] = "workload.";
     const struct fulcrum_calibration *calibration = list->inputs->calibrations[i];
     for (size_t k = 0; k < calibration->parameter_count; k++) {
-        if (strncmp(calibration->parameters[k].path, start, sizeof start - 1) == 0 &&
+        if (strncmp(calibration->parameters[k].path, "workload.", 9) == 0 &&
             is_in_force(list, i, k)) {
             return true;
         }
@@ -126,28 +138,25 @@ static bool gives_times(const struct list *list, size_t i)
 /* Scaled times have spreads, one for all of a machine's: apply_calibration.c's rule. */
 static void list_scales(struct list *list)
 {
+    const struct fulcrum_machine *machine = &list->machine;
     bool other_cpu = false;
     bool other_gpu = false;
     for (size_t i = 0; i < list->inputs->calibration_count; i++) {
         const struct fulcrum_machine *measured =
             &list->inputs->calibrations[i]->machine;
-        if (gives_times(list, i)) {
-            other_cpu |= strcmp(measured->cpu.name, list->machine.cpu.name) != 0;
-            bool is_other_gpu = measured->accelerator == FULCRUM_ACCELERATOR_GPU &&
-                                list->machine.accelerator == FULCRUM_ACCELERATOR_GPU &&
-                                strcmp(measured->gpu.name, list->machine.gpu.name) != 0;
-            other_gpu |= is_other_gpu;
-        }
+        bool counts = gives_times(list, i);
+        other_cpu |= counts && strcmp(measured->cpu.name, machine->cpu.name) != 0;
+        other_gpu |= counts && measured->accelerator == FULCRUM_ACCELERATOR_GPU &&
+                     machine->accelerator == FULCRUM_ACCELERATOR_GPU &&
+                     strcmp(measured->gpu.name, machine->gpu.name) != 0;
     }
     if (other_cpu) {
         add(list, (struct fulcrum_uncertain_input){.kind = FULCRUM_UNCERTAIN_CPU_SCALE,
                       .slot = FULCRUM_SLOT_CPU_SCALE});
-        list->group_count++;
     }
     if (other_gpu) {
         add(list, (struct fulcrum_uncertain_input){.kind = FULCRUM_UNCERTAIN_GPU_SCALE,
                       .slot = FULCRUM_SLOT_GPU_SCALE});
-        list->group_count++;
     }
 }
 
@@ -164,7 +173,6 @@ static void list_priors(struct list *list)
                           .field = field,
                           .prior = i,
                           .slot = FULCRUM_SLOT_FIRST_PRIOR + i});
-            list->group_count++;
         }
     }
 }
@@ -179,7 +187,6 @@ static void list_draws(struct list *list, size_t i)
                           .calibration = calibration,
                           .slot = calibration_slot(list->inputs, i) +
                                   calibration->parameter_count});
-            list->group_count++;
             return;
         }
     }
@@ -193,6 +200,7 @@ static void list_block(struct list *list, size_t i, size_t block)
 {
     const struct fulcrum_calibration *calibration = list->inputs->calibrations[i];
     size_t before = list->count;
+    size_t group = list->group_count;
     bool any_in_force = false;
     for (size_t k = 0; k < calibration->parameter_count; k++) {
         const struct fulcrum_parameter *parameter = &calibration->parameters[k];
@@ -203,11 +211,12 @@ static void list_block(struct list *list, size_t i, size_t block)
                     .calibration = calibration,
                     .parameter = k,
                     .slot = calibration_slot(list->inputs, i) + k});
+            list->items[list->count - 1].group = group;
             any_in_force |= is_in_force(list, i, k);
         }
     }
     list->count = any_in_force ? list->count : before;
-    list->group_count += any_in_force ? 1 : 0;
+    list->group_count = any_in_force ? group + 1 : group;
 }
 
 static enum fulcrum_status list_calibration(
@@ -225,28 +234,13 @@ static enum fulcrum_status list_calibration(
     return FULCRUM_OK;
 }
 
-/* The machine that the settings leave; only its names decide what holds for it. */
-static enum fulcrum_status chance_apply_settings(
-    const struct fulcrum_scenario_inputs *inputs, struct list *list,
-    struct fulcrum_error *err)
-{
-    struct fulcrum_design design = *inputs->base;
-    for (size_t i = 0; i < inputs->setting_count; i++) {
-        const struct fulcrum_setting *setting = &inputs->settings[i];
-        if (setting->text != NULL) {
-            TRY(fulcrum_field_set_text(setting->field, &design, setting->text, err));
-        }
-    }
-    list->machine = design.machine;
-    return FULCRUM_OK;
-}
-
 enum fulcrum_status fulcrum_uncertain_inputs_list(
     const struct fulcrum_scenario_inputs *inputs, struct fulcrum_uncertain_input **out,
     size_t *count, struct fulcrum_error *err)
 {
-    struct list list = {.inputs = inputs};
-    TRY(chance_apply_settings(inputs, &list, err));
+    struct fulcrum_design design = *inputs->base;
+    TRY(apply_settings(inputs->settings, inputs->setting_count, &design, err));
+    struct list list = {.inputs = inputs, .machine = design.machine};
     list.items = calloc(fulcrum_uncertain_input_slots(inputs), sizeof *list.items);
     TRY_MEMORY(list.items, err, "uncertain numbers");
     enum fulcrum_status status;
@@ -299,18 +293,6 @@ struct fulcrum_scenario {
     struct fulcrum_applied_calibration *applied;
     unsigned char *is_late; /* per field, in the order of fulcrum_fields */
 };
-
-static enum fulcrum_status apply_settings(const struct fulcrum_setting *settings,
-    size_t count, struct fulcrum_design *design, struct fulcrum_error *err)
-{
-    for (size_t i = 0; i < count; i++) {
-        TRY(settings[i].text != NULL ? fulcrum_field_set_text(settings[i].field, design,
-                                           settings[i].text, err)
-                                     : fulcrum_field_set_number(settings[i].field,
-                                           design, settings[i].number, err));
-    }
-    return FULCRUM_OK;
-}
 
 static bool sets_member(
     const struct fulcrum_setting *settings, size_t count, size_t offset)
@@ -368,10 +350,9 @@ enum fulcrum_status fulcrum_scenario_new(const struct fulcrum_scenario_inputs *i
     scenario->applied =
         calloc(inputs->calibration_count + 1, sizeof *scenario->applied);
     scenario->is_late = calloc(field_count, sizeof *scenario->is_late);
-    if (scenario->applied == NULL || scenario->is_late == NULL) {
-        fulcrum_scenario_free(scenario);
-        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "a scenario");
-    }
+    TRY_OR_END(scenario->applied != NULL && scenario->is_late != NULL
+                   ? FULCRUM_OK
+                   : fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "a scenario"));
     for (size_t i = 0; i < inputs->calibration_count; i++) {
         TRY_OR_END(fulcrum_applied_calibration_init(
             &scenario->applied[i], inputs->calibrations[i], err));
@@ -410,16 +391,6 @@ static double lognormal_factor(double z, double spread_factor)
 static double z_of(const struct fulcrum_luck *luck, size_t slot)
 {
     return luck->z != NULL ? luck->z[slot] : gsl_ran_ugaussian(luck->rng);
-}
-
-static enum fulcrum_status apply_calibrations(const struct fulcrum_scenario *scenario,
-    const struct fulcrum_luck *luck, struct fulcrum_design *design)
-{
-    for (size_t i = 0; i < scenario->inputs.calibration_count; i++) {
-        TRY(fulcrum_calibration_apply(
-            &scenario->applied[i], &scenario->base.workload, luck, design));
-    }
-    return FULCRUM_OK;
 }
 
 static bool measures(const struct fulcrum_scenario *scenario,
@@ -483,7 +454,10 @@ static enum fulcrum_status build_prefix(const struct fulcrum_scenario *scenario,
     }
     enum fulcrum_status status = FULCRUM_OK;
     TRY_OR_END(apply_with_cores(point->varied, point->varied_count, out, err));
-    TRY_OR_END(apply_calibrations(scenario, luck, out));
+    for (size_t i = 0; i < scenario->inputs.calibration_count; i++) {
+        TRY_OR_END(fulcrum_calibration_apply(
+            &scenario->applied[i], &scenario->base.workload, luck, out));
+    }
     status = apply_again(scenario, point, out, err);
 end:
     out->flags |= watts_flag(scenario, &out->machine);
@@ -520,29 +494,20 @@ static void set_spreads(struct fulcrum_luck *luck)
         lognormal_factor(z_of(luck, FULCRUM_SLOT_GPU_SCALE), FULCRUM_GPU_SPREAD_FACTOR);
 }
 
-static enum fulcrum_status draw_luck(const struct fulcrum_point *point,
-    struct fulcrum_luck *luck, struct fulcrum_error *err)
-{
-    *luck = (struct fulcrum_luck){NULL, NULL, 1.0, 1.0};
-    if (point->draw == 0) {
-        return FULCRUM_OK;
-    }
-    luck->rng = gsl_rng_alloc(gsl_rng_taus2);
-    TRY_MEMORY(luck->rng, err, "a random stream");
-    /* The generator takes 32 bits; 0 would stand for its default. */
-    uint64_t seed = fulcrum_stream_seed(point->seed, 0, point->draw);
-    gsl_rng_set(luck->rng, (unsigned long)(seed >> 32U) | 1U);
-    set_spreads(luck);
-    return FULCRUM_OK;
-}
-
 /* The part of a design that `point` draws and varies, without what follows it. */
 static enum fulcrum_status draw_prefix(const struct fulcrum_scenario *scenario,
     const struct fulcrum_point *point, struct fulcrum_design *out,
     struct fulcrum_error *err)
 {
-    struct fulcrum_luck luck;
-    TRY(draw_luck(point, &luck, err));
+    struct fulcrum_luck luck = {NULL, NULL, 1.0, 1.0};
+    if (point->draw != 0) {
+        luck.rng = gsl_rng_alloc(gsl_rng_taus2);
+        TRY_MEMORY(luck.rng, err, "a random stream");
+        /* The generator takes 32 bits; 0 would stand for its default. */
+        uint64_t seed = fulcrum_stream_seed(point->seed, 0, point->draw);
+        gsl_rng_set(luck.rng, (unsigned long)(seed >> 32U) | 1U);
+        set_spreads(&luck);
+    }
     enum fulcrum_status status = build_prefix(scenario, point, &luck, out, err);
     if (luck.rng != NULL) {
         gsl_rng_free(luck.rng);
