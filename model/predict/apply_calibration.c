@@ -56,12 +56,9 @@ enum fulcrum_status fulcrum_applied_calibration_init(
 {
     size_t n = calibration->parameter_count;
     applied->calibration = calibration;
-    applied->fields = calloc(n + 1, sizeof(const struct fulcrum_field *));
     applied->sides = calloc(n + 1, sizeof *applied->sides);
-    FAIL_IF(applied->fields == NULL || applied->sides == NULL, err,
-        FULCRUM_ERR_NO_MEMORY, "an overlay of %zu parameters", n);
+    TRY_MEMORY(applied->sides, err, "an overlay of %zu parameters", n);
     for (size_t i = 0; i < n; i++) {
-        applied->fields[i] = fulcrum_field_find(calibration->parameters[i].path);
         applied->sides[i] = side_of(calibration->parameters[i].path);
     }
     return fulcrum_sampler_new(calibration, &applied->sampler, err);
@@ -213,8 +210,10 @@ static bool copy_given(const struct fulcrum_applied_calibration *applied,
     bool learner_times = false;
     for (size_t i = 0; i < applied->calibration->parameter_count; i++) {
         if (is_usable(applied->sides[i], reference, &design->machine)) {
-            double value = fulcrum_field_number(applied->fields[i], scratch);
-            memcpy((char *)design + applied->fields[i]->offset, &value, sizeof value);
+            const struct fulcrum_field *field =
+                applied->calibration->parameters[i].field;
+            double value = fulcrum_field_number(field, scratch);
+            memcpy((char *)design + field->offset, &value, sizeof value);
             learner_times |= applied->sides[i] == FULCRUM_SIDE_LEARNER;
         } else if (applied->sides[i] == FULCRUM_SIDE_LEARNER) {
             design->flags |= FULCRUM_FLAG_OTHER_LEARNER;
@@ -240,7 +239,6 @@ static void take_gpu_shares(
 void fulcrum_applied_calibration_clear(struct fulcrum_applied_calibration *applied)
 {
     fulcrum_sampler_free(applied->sampler);
-    free((void *)applied->fields);
     free(applied->sides);
     *applied = (struct fulcrum_applied_calibration){0};
 }
@@ -248,7 +246,8 @@ void fulcrum_applied_calibration_clear(struct fulcrum_applied_calibration *appli
 static void put_value(const struct fulcrum_applied_calibration *applied, size_t i,
     double value, struct fulcrum_design *scratch)
 {
-    memcpy((char *)scratch + applied->fields[i]->offset, &value, sizeof value);
+    memcpy((char *)scratch + applied->calibration->parameters[i].field->offset, &value,
+        sizeof value);
 }
 
 /* The values, drawn or not, in the scratch copy that is then scaled. */
@@ -336,7 +335,7 @@ static bool is_core_or_thread_count(const struct fulcrum_field *field)
 static bool depends_on_counts(const struct fulcrum_applied_calibration *applied)
 {
     for (size_t i = 0; i < applied->calibration->parameter_count; i++) {
-        if (is_core_or_thread_count(applied->fields[i])) {
+        if (is_core_or_thread_count(applied->calibration->parameters[i].field)) {
             return true;
         }
     }

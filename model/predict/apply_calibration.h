@@ -24,8 +24,7 @@ enum fulcrum_applied_calibration_side {
 struct fulcrum_applied_calibration {
     const struct fulcrum_calibration *calibration; /* borrowed */
     struct fulcrum_sampler *sampler;
-    const struct fulcrum_field **fields; /* of its parameters */
-    enum fulcrum_applied_calibration_side *sides;
+    enum fulcrum_applied_calibration_side *sides; /* of its parameters */
     size_t first_slot; /* of its z in those of a sample; set by the owner */
 };
 

@@ -117,7 +117,7 @@ static bool is_in_force(const struct list *list, size_t i, size_t k)
 {
     const struct fulcrum_calibration *calibration = list->inputs->calibrations[i];
     const char *path = calibration->parameters[k].path;
-    const struct fulcrum_field *field = fulcrum_field_find(path);
+    const struct fulcrum_field *field = calibration->parameters[k].field;
     return fulcrum_applied_calibration_holds(calibration, &list->machine, path) &&
            !is_set(list->inputs, field) && !is_given(list, i + 1, field);
 }
@@ -207,7 +207,7 @@ static void list_block(struct list *list, size_t i, size_t block)
         if (list->block[k] == block && parameter->standard_error > 0.0) {
             add(list,
                 (struct fulcrum_uncertain_input){.kind = FULCRUM_UNCERTAIN_PARAMETER,
-                    .field = fulcrum_field_find(parameter->path),
+                    .field = parameter->field,
                     .calibration = calibration,
                     .parameter = k,
                     .slot = calibration_slot(list->inputs, i) + k});

@@ -218,8 +218,7 @@ static void read_parameter(
         fulcrum_origin_name(FULCRUM_ORIGIN_FITTED),
         fulcrum_origin_name(FULCRUM_ORIGIN_PRIOR), NULL};
     fulcrum_node_check_keys(node, keys);
-    struct fulcrum_parameter parameter = {
-        "", 0.0, 0.0, FULCRUM_SCALE_LINEAR, FULCRUM_ORIGIN_MEASURED, ""};
+    struct fulcrum_parameter parameter = {.path = ""};
     struct fulcrum_node path = fulcrum_node_member(node, "path");
     struct fulcrum_node value = fulcrum_node_member(node, "value");
     struct fulcrum_node error = fulcrum_node_member(node, "standard_error");

@@ -26,10 +26,8 @@ static const struct fulcrum_table *main_table(const struct fulcrum_result *resul
     const struct fulcrum_table *first = NULL;
     for (size_t i = 0; i < fulcrum_result_count(result); i++) {
         const struct fulcrum_item *item = fulcrum_result_item(result, i);
-        if (item->table != NULL && !item->is_list &&
-            !fulcrum_table_is_keyed(item->table)) {
-            first = first == NULL || fulcrum_table_is_main(item->table) ? item->table
-                                                                        : first;
+        if (item->table != NULL && !item->is_list && !item->is_keyed) {
+            first = first == NULL || item->is_main ? item->table : first;
         }
     }
     return first;
@@ -174,7 +172,7 @@ static void json_row(struct fulcrum_json *object, const struct fulcrum_table *ta
 static void json_table(
     struct fulcrum_json *parent, const char *key, const struct fulcrum_item *item)
 {
-    bool is_keyed = fulcrum_table_is_keyed(item->table);
+    bool is_keyed = item->is_keyed;
     struct fulcrum_json *array = is_keyed ? fulcrum_json_add_object(parent, key)
                                           : fulcrum_json_add_array(parent, key);
     for (size_t i = 0; i < fulcrum_table_rows(item->table); i++) {
