@@ -112,15 +112,6 @@ double fulcrum_model_parallel_frac(double speedup, double count);
 double fulcrum_epochs_rel(double batch, double own, double critical);
 
 /*
- * The first of `device_count` (rising) at which hybrid training with workers of
- * `model_parallel_count` devices is done sooner than data-parallel training; counts
- * that cannot be laid out so are passed over. NAN: none.
- */
-double fulcrum_cluster_crossover(const struct fulcrum_cluster *cluster,
-    double most_per_node, double model_parallel_count, const double *device_count,
-    size_t count);
-
-/*
  * The training of a design: a worker's share of its GPUs, the links of its machine.
  *   train_step_s   of one device, scaled to what the design runs on
  */

@@ -166,17 +166,6 @@ FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_place_best_layout(
 
 /* Workloads whose environments are simulated on the GPU: closed form. */
 
-/* What one process does, in seconds; docs/model.md "Simulation on the GPU". */
-struct fulcrum_resident_times {
-    double env_count;    /* environments of the process */
-    double simulation_s; /* a step of all of them */
-    double inference_s;
-    double host_s;
-    double train_s;       /* a training step; 0 without training */
-    double steps_between; /* steps of all environments between two training steps; 1
-                             without training */
-};
-
 /*
  * Rate and utilisations of one process on its GPU or instance: step after step of all
  * environments, then a training step, nothing side by side.

@@ -122,7 +122,9 @@ enum { TABLE_MOST = 128 };
 /* Less variable sums of steps count as constant: the laws are not told apart there. */
 #define LEAST_CV 1e-3
 
-struct fulcrum_cpu_station fulcrum_shard_station(
+/* The threads of one of `replicas` parts, and how many of them its learner keeps busy.
+ */
+static struct fulcrum_cpu_station shard_station(
     const struct fulcrum_design *design, double replicas, double *reserved)
 {
     const struct fulcrum_cpu *cpu = &design->machine.cpu;
@@ -216,11 +218,29 @@ double fulcrum_shard_count(const struct fulcrum_design *design)
                           : design->machine.learner_core_count;
 }
 
-unsigned fulcrum_shard_flags(const struct fulcrum_design *design)
+void fulcrum_replicas_init(const struct fulcrum_design *design,
+    double steps_per_request, struct fulcrum_replicas *out)
 {
-    return is_gpu(design) && design->run.instances_per_gpu > 1.0
-               ? FULCRUM_FLAG_INSTANCES
-               : 0U;
+    double replicas = fulcrum_shard_count(design);
+    /* The tables behind the network are filled as far as they are used. */
+    out->network = (struct fulcrum_network){.actors = 1.0};
+    out->flags = is_gpu(design) && design->run.instances_per_gpu > 1.0
+                     ? FULCRUM_FLAG_INSTANCES
+                     : 0U;
+    out->count = replicas * design->run.node_count;
+    out->learner_count =
+        is_gpu(design) ? design->run.learner_gpu_count * design->run.node_count : 0.0;
+    out->node_count = design->run.node_count;
+    out->training = (struct fulcrum_cluster_step){0};
+    out->train_active_frac = 1.0;
+    /* Inference has one of the GPUs that the network is split over for training. */
+    out->inference_active_frac = 1.0 / design->run.model_parallel_gpu_count;
+    out->simulation_active_frac = 1.0;
+    out->steps_per_request = steps_per_request;
+    out->wake_s = design->workload.host.wake_s;
+    out->cold_s = design->workload.network.cold_s;
+    out->cooling_s = design->workload.network.cooling_s;
+    out->network.cpu = shard_station(design, replicas, &out->reserved_threads);
 }
 
 static bool runs_on_part(const struct fulcrum_design *design)
@@ -429,23 +449,8 @@ enum fulcrum_status fulcrum_design_to_network(const struct fulcrum_design *desig
     FAIL_IF(actors != floor(actors), err, FULCRUM_ERR_INFEASIBLE,
         "run.actor_count = %.6g cannot be shared equally by %.6g %s",
         design->run.actor_count, replicas, shard_words(design));
-    /* The tables behind the network are filled as far as they are used. */
-    out->network = (struct fulcrum_network){.actors = actors};
-    out->flags = fulcrum_shard_flags(design);
-    out->count = replicas * design->run.node_count;
-    out->learner_count =
-        is_gpu(design) ? design->run.learner_gpu_count * design->run.node_count : 0.0;
-    out->node_count = design->run.node_count;
-    out->training = (struct fulcrum_cluster_step){0};
-    out->train_active_frac = 1.0;
-    /* Inference has one of the GPUs that the network is split over for training. */
-    out->inference_active_frac = 1.0 / design->run.model_parallel_gpu_count;
-    out->simulation_active_frac = 1.0;
-    out->steps_per_request = design->run.envs_per_actor;
-    out->wake_s = design->workload.host.wake_s;
-    out->cold_s = design->workload.network.cold_s;
-    out->cooling_s = design->workload.network.cooling_s;
-    out->network.cpu = fulcrum_shard_station(design, replicas, &out->reserved_threads);
+    fulcrum_replicas_init(design, design->run.envs_per_actor, out);
+    out->network.actors = actors;
     FAIL_IF(out->network.cpu.core_count < 1.0, err, FULCRUM_ERR_INFEASIBLE,
         "machine.cpu.core_count = %.6g is less than one core for each of %.6g %s",
         design->machine.cpu.core_count, replicas, shard_words(design));

@@ -48,14 +48,12 @@ struct fulcrum_replicas {
  */
 double fulcrum_shard_count(const struct fulcrum_design *design);
 
-/* The threads of one of `replicas` parts, and how many of them its learner keeps busy.
+/*
+ * What follows from the machine and the run alone: counts, threads, flags; one actor,
+ * no times and no training yet.
  */
-struct fulcrum_cpu_station fulcrum_shard_station(
-    const struct fulcrum_design *design, double replicas, double *reserved_threads);
-
-/* What is to be said of a design for how its replicas come about: of enum fulcrum_flag.
- */
-unsigned fulcrum_shard_flags(const struct fulcrum_design *design);
+void fulcrum_replicas_init(const struct fulcrum_design *design,
+    double steps_per_request, struct fulcrum_replicas *out);
 
 /*
  * Training of one replica among all of them: sets training, train_active_frac, the

@@ -113,3 +113,21 @@ void designs_add_log(struct fulcrum_calibration *calibration, const char *path,
 {
     designs_add_parameter(calibration, path, value, standard_error, FULCRUM_SCALE_LOG);
 }
+
+double designs_crossover(const struct fulcrum_cluster *cluster, double most_per_node,
+    double model_parallel_count, const double *device_count, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        struct fulcrum_layout hybrid = {1.0, 1.0, 1.0, 1.0};
+        struct fulcrum_layout data = hybrid;
+        if (fulcrum_layout_spread(device_count[i], most_per_node, model_parallel_count,
+                &hybrid, NULL) == FULCRUM_OK &&
+            fulcrum_layout_spread(device_count[i], most_per_node, 1.0, &data, NULL) ==
+                FULCRUM_OK &&
+            fulcrum_cluster_step_of(cluster, &hybrid).quality_speedup >
+                fulcrum_cluster_step_of(cluster, &data).quality_speedup) {
+            return device_count[i];
+        }
+    }
+    return (double)NAN;
+}

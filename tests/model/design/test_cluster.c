@@ -163,7 +163,7 @@ TEST(test_model_parallelism_is_amdahls_law)
 TEST(test_a_hybrid_of_one_is_data_parallel)
 {
     const struct fulcrum_cluster cluster = network();
-    CU_ASSERT_TRUE(isnan(fulcrum_cluster_crossover(&cluster, 8, 1, counts, COUNTS)));
+    CU_ASSERT_TRUE(isnan(designs_crossover(&cluster, 8, 1, counts, COUNTS)));
 }
 
 static void assert_product(
@@ -201,7 +201,7 @@ TEST(test_hybrid_never_wins_where_data_parallel_is_ideal)
     struct fulcrum_cluster cluster = network();
     cluster.gradient_byte = 0;
     cluster.critical_batch_size = (double)INFINITY;
-    CU_ASSERT_TRUE(isnan(fulcrum_cluster_crossover(&cluster, 8, 2, counts, COUNTS)));
+    CU_ASSERT_TRUE(isnan(designs_crossover(&cluster, 8, 2, counts, COUNTS)));
 }
 
 /* With free links it wins once epochs grow faster than 2 / SU_2: (16d), solved. */
@@ -209,7 +209,7 @@ TEST(test_the_crossover_is_where_epochs_outweigh_the_speed)
 {
     struct fulcrum_cluster cluster = network();
     cluster.gradient_byte = 0;
-    double crossover = fulcrum_cluster_crossover(&cluster, 8, 2, counts, COUNTS);
+    double crossover = designs_crossover(&cluster, 8, 2, counts, COUNTS);
     /* R = 2 / 1.6 = 1.25: (R - 1) / (1 - R / 2) of the critical batch. */
     double least = 0.25 / (1 - 0.625) * 4096 / 64;
     CU_ASSERT_TRUE(crossover > least);
@@ -217,7 +217,7 @@ TEST(test_the_crossover_is_where_epochs_outweigh_the_speed)
     /* Dearer links put it off: a faster step waits as long for them. */
     struct fulcrum_cluster dear = network();
     dear.link.network_byte_per_s = 1e9;
-    CU_ASSERT_TRUE(fulcrum_cluster_crossover(&dear, 8, 2, counts, COUNTS) >= crossover);
+    CU_ASSERT_TRUE(designs_crossover(&dear, 8, 2, counts, COUNTS) >= crossover);
 }
 
 /*

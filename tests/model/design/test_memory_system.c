@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "model/design/memory_system.h"
+#include "model/design/memory_system.c" /* NOLINT(bugprone-suspicious-include) */
 #include "model/design/scale.h"
 #include "model/predict/to_network.h"
 #include "tests/support/designs.h"
@@ -213,14 +213,14 @@ TEST(test_each_part_is_counted)
     struct fulcrum_design design = r2d2();
     design.workload.network.activation_byte = 1e5;
     design.workload.training.replay_byte = 3e9;
-    struct fulcrum_gpu_memory memory = fulcrum_gpu_memory_of(&design, 128);
+    struct gpu_memory memory = memory_of(&design, 128);
     assert_close("state", memory.state_byte, 16 * 4.4e6, 1e-14);
     assert_close(
         "training", memory.training_byte, 64 * 120 * 28224.0 + 64 * 80 * 1e5, 1e-14);
     assert_close("inference", memory.inference_byte, 128 * 2 * 28224.0, 1e-14);
     CU_ASSERT_EQUAL(memory.replay_byte, 3e9);
     CU_ASSERT(memory.is_whole);
-    assert_close("sum", fulcrum_gpu_memory_sum(&memory),
+    assert_close("sum", memory_sum(&memory),
         memory.state_byte + memory.training_byte + memory.inference_byte + 3e9, 1e-15);
 }
 
@@ -230,7 +230,7 @@ TEST(test_inference_alone_keeps_no_gradients)
     struct fulcrum_design design = r2d2();
     design.workload.training.env_steps_per_train_step = 0;
     design.workload.training.replay_byte = 3e9;
-    struct fulcrum_gpu_memory memory = fulcrum_gpu_memory_of(&design, 1);
+    struct gpu_memory memory = memory_of(&design, 1);
     assert_close("weights", memory.state_byte, 4 * 4.4e6, 1e-14);
     CU_ASSERT_EQUAL(memory.training_byte, 0.0);
     CU_ASSERT_EQUAL(memory.replay_byte, 0.0);
@@ -239,13 +239,13 @@ TEST(test_inference_alone_keeps_no_gradients)
 TEST(test_what_is_not_known_counts_as_nothing)
 {
     struct fulcrum_design design = r2d2();
-    struct fulcrum_gpu_memory memory = fulcrum_gpu_memory_of(&design, 128);
+    struct gpu_memory memory = memory_of(&design, 128);
     CU_ASSERT(!memory.is_whole);
     assert_close("observations alone", memory.training_byte, 64 * 120 * 28224.0, 1e-14);
     design.workload.network.observation_byte = (double)NAN;
     design.workload.network.parameter_count = (double)NAN;
-    memory = fulcrum_gpu_memory_of(&design, 128);
-    CU_ASSERT_EQUAL(fulcrum_gpu_memory_sum(&memory), 0.0);
+    memory = memory_of(&design, 128);
+    CU_ASSERT_EQUAL(memory_sum(&memory), 0.0);
     ASSERT_OK(fulcrum_gpu_memory_check(&design, 128, NULL));
 }
 
@@ -255,24 +255,24 @@ TEST(test_what_gpus_divide_is_counted_once)
 {
     struct fulcrum_design design = r2d2();
     double parameters = design.workload.network.parameter_count;
-    struct fulcrum_gpu_memory alone = fulcrum_gpu_memory_of(&design, 128);
+    struct gpu_memory alone = memory_of(&design, 128);
     design.machine.gpu.count = 8;
     design.run.gpu_count = 8;
-    struct fulcrum_gpu_memory memory = fulcrum_gpu_memory_of(&design, 128);
+    struct gpu_memory memory = memory_of(&design, 128);
     CU_ASSERT_EQUAL(memory.training_byte, alone.training_byte);
     design.run.batch_scaling = FULCRUM_BATCH_STRONG;
-    memory = fulcrum_gpu_memory_of(&design, 128);
+    memory = memory_of(&design, 128);
     assert_close(
         "part of a batch", memory.training_byte, alone.training_byte / 8, 1e-14);
     CU_ASSERT_EQUAL(memory.state_byte, alone.state_byte);
     design.run.batch_scaling = FULCRUM_BATCH_WEAK;
     design.run.model_parallel_gpu_count = 2;
-    memory = fulcrum_gpu_memory_of(&design, 128);
+    memory = memory_of(&design, 128);
     assert_close("half a network", memory.state_byte, alone.state_byte / 2, 1e-14);
     assert_close(
         "half its samples", memory.training_byte, alone.training_byte / 2, 1e-14);
     design.run.model_parallel_gpu_count = 8;
-    memory = fulcrum_gpu_memory_of(&design, 128);
+    memory = memory_of(&design, 128);
     assert_close("weights", memory.state_byte, 4 * parameters, 1e-14);
 }
 
@@ -280,8 +280,8 @@ TEST(test_a_memory_that_is_too_small_is_named)
 {
     struct fulcrum_error err = {FULCRUM_OK, ""};
     struct fulcrum_design design = r2d2();
-    struct fulcrum_gpu_memory memory = fulcrum_gpu_memory_of(&design, 128);
-    double needed = fulcrum_gpu_memory_sum(&memory);
+    struct gpu_memory memory = memory_of(&design, 128);
+    double needed = memory_sum(&memory);
     design.machine.gpu.memory_byte = needed;
     ASSERT_OK(fulcrum_gpu_memory_check(&design, 128, NULL));
     design.machine.gpu.memory_byte = needed * (1 - 1e-9);
