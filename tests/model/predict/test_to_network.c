@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "model/network/network.h"
-#include "model/predict/apply_calibration.h"
 #include "model/predict/pauses.h"
 #include "model/predict/power.h"
 #include "model/predict/to_network.h"
@@ -475,43 +474,6 @@ TEST(test_transfers_are_differences_to_the_reference)
         byte / PCIE_3, 1e-15);
     assert_close("two generations on", fulcrum_node_transfer_s(byte, &slow, &fast),
         -0.75 * byte / PCIE_3, 1e-12);
-}
-
-/* g1 of a calibration at `reference`, laid over a machine with another link. */
-static double item_s_at(const struct fulcrum_design *base, double item_s,
-    double reference_byte_per_s, unsigned *flags)
-{
-    struct fulcrum_calibration *calibration = NULL;
-    ASSERT_OK(fulcrum_calibration_new(&calibration, NULL));
-    calibration->machine = base->machine;
-    calibration->machine.link.host_byte_per_s = reference_byte_per_s;
-    designs_add_parameter(
-        calibration, "workload.network.per_item_s", item_s, 0.0, FULCRUM_SCALE_LINEAR);
-    struct fulcrum_applied_calibration applied = {.calibration = NULL};
-    ASSERT_OK(fulcrum_applied_calibration_init(&applied, calibration, NULL));
-    const struct fulcrum_luck luck = {.cpu_spread = 1.0, .gpu_spread = 1.0};
-    struct fulcrum_design design = *base;
-    ASSERT_OK(fulcrum_calibration_apply(&applied, &base->workload, &luck, &design));
-    fulcrum_applied_calibration_clear(&applied);
-    fulcrum_calibration_free(calibration);
-    *flags = design.flags;
-    return design.workload.network.per_item_s;
-}
-
-TEST(test_a_calibration_is_moved_to_another_link)
-{
-    struct fulcrum_design base = gpu_design();
-    base.machine.link.host_byte_per_s = PCIE_5;
-    base.workload.network.observation_byte = 28224;
-    unsigned flags = 0;
-    CU_ASSERT_EQUAL(item_s_at(&base, 6e-6, PCIE_5, &flags), 6e-6);
-    CU_ASSERT_EQUAL(flags, 0U);
-    CU_ASSERT_EQUAL(item_s_at(&base, 6e-6, (double)NAN, &flags), 6e-6);
-    assert_close("faster link", item_s_at(&base, 6e-6, PCIE_3, &flags),
-        6e-6 - 28224 * 0.75 / PCIE_3, 1e-12);
-    CU_ASSERT((flags & FULCRUM_FLAG_SCALED) != 0U);
-    /* More cannot be saved than was measured. */
-    CU_ASSERT_EQUAL(item_s_at(&base, 1e-6, PCIE_3, &flags), 0.0);
 }
 
 TEST(test_learners_without_work_leave_the_rate_of_inference)
