@@ -8,13 +8,12 @@
  * c(N) / t_e meanwhile. Below one finished step in that time only so many batches are
  * waited for; beyond it all are.
  */
-#include "model/predict/pauses.h"
+#include "model/predict/to_network.h"
 
 #include <math.h>
 #include <stdbool.h>
 
 #include "model/predict/solver.h"
-#include "model/predict/to_network.h"
 #include "model/try.h"
 
 /* Both corrections are small beside a cycle: their effect on themselves soon vanishes.

@@ -7,7 +7,7 @@
  * an extra for second threads, (13). Unused GPUs are idle, not absent, and what a wall
  * socket sees includes the loss of the supply.
  */
-#include "model/predict/power.h"
+#include "model/predict/to_network.h"
 
 #include <math.h>
 

@@ -16,8 +16,6 @@
 
 #include "model/interval.h"
 #include "model/predict/partition.h"
-#include "model/predict/pauses.h"
-#include "model/predict/power.h"
 #include "model/predict/solver.h"
 #include "model/predict/to_network.h"
 #include "model/quantity.h"

@@ -30,7 +30,7 @@ struct fulcrum_replicas {
     double inference_active_frac;  /* of them, while inference runs */
     double simulation_active_frac; /* of them, while environments on the GPU step */
     double wake_s; /* of an actor's thread for each batch that the server waited for:
-                      not in the network, see pauses.h */
+                      not in the network, see fulcrum_solve_pausing */
     double cold_s; /* of a batch after a long pause of the learner, likewise */
     double cooling_s;
     unsigned flags;         /* of enum fulcrum_flag */
@@ -116,5 +116,48 @@ double fulcrum_node_weights_s(const struct fulcrum_design *design);
  */
 void fulcrum_node_part_busy(
     const struct fulcrum_replicas *replicas, struct fulcrum_solution *solution);
+
+/* Solving replicas whose server pauses between batches, and pays for it. */
+
+/*
+ * What a batch takes longer after a pause of pause_s >= 0, of a learner that has gone
+ * wholly cold after a long one and half so after cooling_s > 0.
+ */
+double fulcrum_cold_s(double cold_s, double cooling_s, double pause_s);
+
+/*
+ * As fulcrum_solve of the network of `replicas`, with what a server that paused costs:
+ *   - the step has added what waking the server takes of an actor's thread,
+ *     replicas->wake_s for each batch that the server waited for;
+ *   - a batch after a pause of t has added fulcrum_cold_s(cold_s, cooling_s, t).
+ * How often and how long it pauses follows from the solution itself: a few rounds of
+ * the fast method find it, then the method asked for solves once. The network of
+ * `replicas` keeps the times found. Where wake_s and cold_s are 0 this is
+ * fulcrum_solve.
+ *   fails    as fulcrum_solve
+ */
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_solve_pausing(
+    struct fulcrum_replicas *replicas, const struct fulcrum_solver_options *options,
+    struct fulcrum_solution *out, struct fulcrum_error *err);
+
+/* Watts of a machine that runs a design. */
+
+/* Watts are those of all machines together. */
+struct fulcrum_power {
+    double sm_active_frac; /* U_eff of (12); NAN without a GPU */
+    double gpu_w;          /* of the GPUs used, together; NAN without one */
+    double cpu_w;
+    double system_w; /* behind the plug, everything installed; NAN where a part is
+                        unknown */
+};
+
+/* (12): watts of one GPU of which `used_frac` of the SMs are used, `sm_active_frac` of
+ * them active. */
+double fulcrum_gpu_power(
+    const struct fulcrum_gpu *gpu, double sm_active_frac, double used_frac);
+
+/* Docs/model.md "Power", (12)-(13). `replicas` and `solution` are the design's own. */
+struct fulcrum_power fulcrum_power_of(const struct fulcrum_design *design,
+    const struct fulcrum_replicas *replicas, const struct fulcrum_solution *solution);
 
 #endif

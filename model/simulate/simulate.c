@@ -26,6 +26,8 @@
 
 #include <assert.h>
 #include <gsl/gsl_cdf.h>
+#include <gsl/gsl_randist.h>
+#include <gsl/gsl_rng.h>
 #include <gsl/gsl_statistics_double.h>
 #include <math.h>
 #include <stdbool.h>
@@ -33,6 +35,7 @@
 #include <stdlib.h>
 
 #include "model/network/network.h"
+#include "model/stream.h"
 #include "model/try.h"
 
 /* The stepping actors, next to finish first. */
@@ -96,6 +99,237 @@ static inline void heap_pop(struct heap *heap)
     } else {
         heap->value[0] = (double)INFINITY;
     }
+}
+
+/* Inside the loops of a simulation these cost it some per cent. */
+#define NOT_INLINE __attribute__((noinline))
+
+/* Random lengths of environment steps, for the simulation. */
+
+/*
+ * A law is chosen by name and set by its mean and coefficient of variation, so that a
+ * measured cv can be given to any of them (docs/model.md "Step laws"). The equations
+ * work the same parameters out for themselves: an error in one place then shows as a
+ * difference between the two.
+ *
+ * The generator is a counter, mixed (SplitMix64: Steele, Lea and Flood 2014, OOPSLA; it
+ * passes BigCrush). Its numbers do not wait for one another, and 52 bits leave the
+ * heavy tails whole. Logarithms invert the laws that they can; normal and gamma
+ * deviates come from GSL, to which the counter is one more generator.
+ */
+
+/* A tail so heavy that the variance is barely finite; docs/model.md "Step laws". */
+#define PARETO_EXPONENT 2.1
+
+/* The golden ratio's odd 64-bit fraction: it visits all of 2^64 before it repeats. */
+#define COUNTER_STRIDE UINT64_C(0x9e3779b97f4a7c15)
+
+static uint64_t next_bits(uint64_t *counter)
+{
+    uint64_t bits = *counter += COUNTER_STRIDE;
+    bits = (bits ^ (bits >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+    bits = (bits ^ (bits >> 27)) * UINT64_C(0x94d049bb133111eb);
+    return bits ^ (bits >> 31);
+}
+
+/* The middle of one of 2^52 equal parts of (0, 1): never 0, whose logarithm is none. */
+static double next_uniform(uint64_t *counter)
+{
+    return ((double)(next_bits(counter) >> 12) + 0.5) * 0x1p-52;
+}
+
+static void set_counter(void *state, unsigned long seed)
+{
+    uint64_t *counter = state;
+    *counter = seed;
+}
+
+static unsigned long counter_bits(void *state)
+{
+    return (unsigned long)(next_bits(state) >> 32);
+}
+
+static double counter_uniform(void *state)
+{
+    return next_uniform(state);
+}
+
+/* GSL reads integers of 32 bits, so that they may be of any `unsigned long`. */
+static const gsl_rng_type counter_type = {.name = "counter",
+    .max = 0xffffffffUL,
+    .min = 0,
+    .size = sizeof(uint64_t),
+    .set = set_counter,
+    .get = counter_bits,
+    .get_double = counter_uniform};
+
+static double erlang_stages(double cv)
+{
+    return fmax(1.0, round(1.0 / (cv * cv)));
+}
+
+enum { DRAWS_AHEAD = 256 };
+
+/*
+ * An endless row of independent lengths of one law. They are drawn in blocks: a loop
+ * over nothing but draws keeps the processor busier than single ones between events do.
+ */
+struct source {
+    enum fulcrum_step_law law;
+    double mean_s;
+    double shape;   /* lognormal sigma; Erlang stages; hyperexponential share of the
+                       first phase; Pareto exponent */
+    double scale;   /* lognormal median; mean of an Erlang stage or of the first phase;
+                       Pareto least value */
+    double scale_2; /* mean of the second phase */
+    uint64_t counter;
+    size_t next;
+    double length_s[DRAWS_AHEAD];
+};
+
+static void work_out_law(struct source *source, const struct fulcrum_step *step)
+{
+    double square = step->cv * step->cv;
+    switch (step->law) {
+    case FULCRUM_LAW_LOGNORMAL:
+        source->shape = sqrt(log1p(square));
+        /* mean = median x exp(sigma^2 / 2) */
+        source->scale = step->mean_s / sqrt(1.0 + square);
+        break;
+    case FULCRUM_LAW_ERLANG:
+        source->shape = erlang_stages(step->cv);
+        source->scale = step->mean_s / source->shape;
+        break;
+    case FULCRUM_LAW_HYPEREXPONENTIAL:
+        /* Each phase contributes half of the mean. */
+        source->shape = 0.5 * (1.0 + sqrt((square - 1.0) / (square + 1.0)));
+        source->scale = 0.5 * step->mean_s / source->shape;
+        source->scale_2 = 0.5 * step->mean_s / (1.0 - source->shape);
+        break;
+    case FULCRUM_LAW_PARETO:
+        source->shape = PARETO_EXPONENT;
+        source->scale = step->mean_s * (1.0 - 1.0 / PARETO_EXPONENT);
+        break;
+    case FULCRUM_LAW_EXPONENTIAL:
+    case FULCRUM_LAW_DETERMINISTIC:
+    default:
+        break;
+    }
+}
+
+/* A source for a checked step; the same seed gives the same lengths. */
+static void source_init(
+    struct source *source, const struct fulcrum_step *step, uint64_t seed)
+{
+    *source = (struct source){.law = step->law,
+        .mean_s = step->mean_s,
+        .counter = fulcrum_stream_seed(seed, 0, 0),
+        .next = DRAWS_AHEAD};
+    work_out_law(source, step);
+}
+
+/* Uniform in (0, 1), independent of the lengths. */
+static double source_uniform(struct source *source)
+{
+    return next_uniform(&source->counter);
+}
+
+/* The coefficient of variation that is drawn: Erlang stages are whole. */
+static double source_cv(const struct fulcrum_step *step)
+{
+    switch (step->law) {
+    case FULCRUM_LAW_EXPONENTIAL:
+        return 1.0;
+    case FULCRUM_LAW_DETERMINISTIC:
+        return 0.0;
+    case FULCRUM_LAW_ERLANG:
+        return 1.0 / sqrt(erlang_stages(step->cv));
+    case FULCRUM_LAW_PARETO:
+        return 1.0 / sqrt(PARETO_EXPONENT * (PARETO_EXPONENT - 2.0));
+    case FULCRUM_LAW_LOGNORMAL:
+    case FULCRUM_LAW_HYPEREXPONENTIAL:
+    default:
+        return step->cv;
+    }
+}
+
+static void fill_exponential(struct source *source)
+{
+    uint64_t counter = source->counter;
+    for (size_t i = 0; i < DRAWS_AHEAD; i++) {
+        source->length_s[i] = -source->mean_s * log(next_uniform(&counter));
+    }
+    source->counter = counter;
+}
+
+static void fill_hyperexponential(struct source *source)
+{
+    uint64_t counter = source->counter;
+    for (size_t i = 0; i < DRAWS_AHEAD; i++) {
+        int first = next_uniform(&counter) < source->shape;
+        double phase_s = first ? source->scale : source->scale_2;
+        source->length_s[i] = -phase_s * log(next_uniform(&counter));
+    }
+    source->counter = counter;
+}
+
+static void fill_pareto(struct source *source)
+{
+    uint64_t counter = source->counter;
+    for (size_t i = 0; i < DRAWS_AHEAD; i++) {
+        source->length_s[i] =
+            source->scale * pow(next_uniform(&counter), -1.0 / source->shape);
+    }
+    source->counter = counter;
+}
+
+static void fill_lognormal(struct source *source)
+{
+    const gsl_rng rng = {.type = &counter_type, .state = &source->counter};
+    for (size_t i = 0; i < DRAWS_AHEAD; i++) {
+        double deviate = gsl_ran_gaussian_ziggurat(&rng, source->shape);
+        source->length_s[i] = source->scale * exp(deviate);
+    }
+}
+
+static void fill_erlang(struct source *source)
+{
+    const gsl_rng rng = {.type = &counter_type, .state = &source->counter};
+    for (size_t i = 0; i < DRAWS_AHEAD; i++) {
+        source->length_s[i] = gsl_ran_gamma(&rng, source->shape, source->scale);
+    }
+}
+
+static void fill_deterministic(struct source *source)
+{
+    for (size_t i = 0; i < DRAWS_AHEAD; i++) {
+        source->length_s[i] = source->mean_s;
+    }
+}
+
+/* Draws the next block. */
+static NOT_INLINE void source_fill(struct source *source)
+{
+    /* In the order of enum fulcrum_step_law. */
+    static void (*const fill[])(struct source *) = {
+        fill_lognormal,
+        fill_exponential,
+        fill_deterministic,
+        fill_erlang,
+        fill_hyperexponential,
+        fill_pareto,
+    };
+    fill[source->law](source);
+    source->next = 0;
+}
+
+/* The next length in seconds; inline because it is part of every simulated step. */
+static inline double source_next(struct source *source)
+{
+    if (source->next == DRAWS_AHEAD) {
+        source_fill(source);
+    }
+    return source->length_s[source->next++];
 }
 
 /* Confidence interval of a simulated rate. */
@@ -205,9 +439,6 @@ static double correlation_of(const struct batch_means *means)
  */
 #define LEAST_SLICE_REL 0.01
 
-/* Inside the loops that runs without slices take, these cost them some per cent. */
-#define NOT_INLINE __attribute__((noinline))
-
 /* For one env step: more would cost time without end where K is small. */
 #define MOST_TRAIN_STEPS 100.0
 
@@ -226,7 +457,7 @@ struct crowd {
 /* Steps are counted in doubles: exact up to 2^53, and K need not be whole. */
 struct simulation {
     struct fulcrum_network network;
-    struct fulcrum_step_source source;
+    struct source source;
     struct fulcrum_pipeline pipeline;
 
     /*
@@ -316,9 +547,9 @@ static void start_turns(struct simulation *sim)
 static void release_first_turns(struct simulation *sim)
 {
     for (size_t i = 0; i < sim->at_cpu; i++) {
-        double length_s = fulcrum_step_source_next(&sim->source);
+        double length_s = source_next(&sim->source);
         if (i < sim->servers && sim->source.law != FULCRUM_LAW_DETERMINISTIC) {
-            length_s *= fulcrum_step_source_uniform(&sim->source);
+            length_s *= source_uniform(&sim->source);
         }
         fulcrum_turn_queue_join(&sim->turns, length_s);
     }
@@ -342,9 +573,9 @@ static void release_first(struct simulation *sim)
     }
     size_t first = sim->at_cpu < sim->servers ? sim->at_cpu : sim->servers;
     for (size_t i = 0; i < first; i++) {
-        double length_s = fulcrum_step_source_next(&sim->source);
+        double length_s = source_next(&sim->source);
         if (sim->source.law != FULCRUM_LAW_DETERMINISTIC) {
-            length_s *= fulcrum_step_source_uniform(&sim->source);
+            length_s *= source_uniform(&sim->source);
         }
         heap_push(&sim->stepping, length_s);
     }
@@ -382,7 +613,7 @@ static enum fulcrum_status init(struct simulation *sim,
     sim->least_batch = fixed ? (size_t)network->batch_size : 1;
     sim->most_batch =
         network->batch_size > 0.0 ? (size_t)network->batch_size : SIZE_MAX;
-    fulcrum_step_source_init(&sim->source, &network->step, seed);
+    source_init(&sim->source, &network->step, seed);
     TRY(fulcrum_pipeline_init(&sim->pipeline, &sim->network, err));
     FAIL_IF(!allocate(sim), err, FULCRUM_ERR_NO_MEMORY,
         "no memory to simulate %g actors", network->actors);
@@ -407,7 +638,7 @@ static enum fulcrum_status init(struct simulation *sim,
 static NOT_INLINE void release_turns(struct simulation *sim, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
-        fulcrum_turn_queue_join(&sim->turns, fulcrum_step_source_next(&sim->source));
+        fulcrum_turn_queue_join(&sim->turns, source_next(&sim->source));
     }
     start_turns(sim);
 }
@@ -421,7 +652,7 @@ static void release(struct simulation *sim, size_t count)
     }
     size_t busy = sim->at_cpu < sim->servers ? sim->at_cpu : sim->servers;
     while (sim->stepping.count < busy) {
-        double length_s = fulcrum_step_source_next(&sim->source);
+        double length_s = source_next(&sim->source);
         heap_push(&sim->stepping, sim->work_s + length_s);
     }
 }
@@ -488,7 +719,7 @@ static bool run_steps(struct simulation *sim, size_t wanted, double stop_steps)
         now_s = finish_s;
         work_s = finish_work_s;
         if (at_cpu > sim->servers) {
-            double length_s = fulcrum_step_source_next(&sim->source);
+            double length_s = source_next(&sim->source);
             heap_replace(&sim->stepping, work_s + length_s);
         } else {
             heap_pop(&sim->stepping);
@@ -738,8 +969,7 @@ enum fulcrum_status fulcrum_simulate(const struct fulcrum_network *network,
     double rounded = fabs((double)sim.servers - fulcrum_cpu_servers(&network->cpu));
     found.flags |= settled ? 0U : FULCRUM_FLAG_NOT_SETTLED;
     found.flags |= rounded > 1e-9 ? FULCRUM_FLAG_SERVERS_ROUNDED : 0U;
-    found.flags |=
-        fulcrum_step_source_cv(&network->step) < LOW_CV ? FULCRUM_FLAG_LOW_CV : 0U;
+    found.flags |= source_cv(&network->step) < LOW_CV ? FULCRUM_FLAG_LOW_CV : 0U;
     *out = found;
 end:
     clear(&sim);

@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "model/predict/power.h"
+#include "model/predict/to_network.h"
 #include "model/quantity.h"
 #include "tests/support/designs.h"
 #include "tests/support/suite.h"

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "model/predict/power.h"
 #include "model/predict/predict.h"
+#include "model/predict/to_network.h"
 #include "presets/load/preset.h"
 #include "presets/load/reference_file.h"
 #include "tests/support/designs.h"

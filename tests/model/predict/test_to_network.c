@@ -5,8 +5,6 @@
 #include <string.h>
 
 #include "model/network/network.h"
-#include "model/predict/pauses.h"
-#include "model/predict/power.h"
 #include "model/predict/to_network.h"
 #include "tests/support/designs.h"
 #include "tests/support/suite.h"

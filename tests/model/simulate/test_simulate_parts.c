@@ -352,10 +352,10 @@ static double distance(double *draw, double (*below)(double time_s))
     return most;
 }
 
-static void draw_all(struct fulcrum_step_source *source, double *draw)
+static void draw_all(struct source *source, double *draw)
 {
     for (size_t i = 0; i < DRAWS; i++) {
-        draw[i] = fulcrum_step_source_next(source);
+        draw[i] = source_next(source);
     }
 }
 
@@ -364,8 +364,8 @@ TEST(test_draws_follow_their_law)
 {
     static double draw[DRAWS];
     for (size_t i = 0; i < LAW_COUNT; i++) {
-        struct fulcrum_step_source source;
-        fulcrum_step_source_init(&source, &laws[i].step, 7);
+        struct source source;
+        source_init(&source, &laws[i].step, 7);
         draw_all(&source, draw);
         double found = distance(draw, laws[i].below);
         if (found * sqrt(DRAWS) > 2.0) {
@@ -389,11 +389,11 @@ static double correlation(
 /* Neighbours and draws a block apart: five standard errors of a correlation of 0. */
 TEST(test_draws_do_not_depend_on_each_other)
 {
-    static const size_t lags[] = {1, 2, 3, FULCRUM_DRAWS_AHEAD};
+    static const size_t lags[] = {1, 2, 3, DRAWS_AHEAD};
     static double draw[DRAWS];
     for (size_t i = 0; i < LAW_COUNT; i++) {
-        struct fulcrum_step_source source;
-        fulcrum_step_source_init(&source, &laws[i].step, 3);
+        struct source source;
+        source_init(&source, &laws[i].step, 3);
         draw_all(&source, draw);
         double most = 0.0;
         for (size_t j = 0; j < LENGTH(lags); j++) {
@@ -406,12 +406,12 @@ TEST(test_draws_do_not_depend_on_each_other)
 TEST(test_equal_steps_are_equal)
 {
     static const struct fulcrum_step step = {0.125, 0.0, FULCRUM_LAW_DETERMINISTIC};
-    struct fulcrum_step_source source;
-    fulcrum_step_source_init(&source, &step, 1);
-    for (int i = 0; i < 2 * FULCRUM_DRAWS_AHEAD; i++) {
-        CU_ASSERT_EQUAL(fulcrum_step_source_next(&source), 0.125);
+    struct source source;
+    source_init(&source, &step, 1);
+    for (int i = 0; i < 2 * DRAWS_AHEAD; i++) {
+        CU_ASSERT_EQUAL(source_next(&source), 0.125);
     }
-    CU_ASSERT_EQUAL(fulcrum_step_source_cv(&step), 0.0);
+    CU_ASSERT_EQUAL(source_cv(&step), 0.0);
 }
 
 /* A step that takes no time is legal whatever its law. */
@@ -420,43 +420,43 @@ TEST(test_no_mean_gives_no_length)
     for (size_t i = 0; i < LAW_COUNT; i++) {
         struct fulcrum_step step = laws[i].step;
         step.mean_s = 0.0;
-        struct fulcrum_step_source source;
-        fulcrum_step_source_init(&source, &step, 1);
-        CU_ASSERT_EQUAL(fulcrum_step_source_next(&source), 0.0);
-        CU_ASSERT_EQUAL(source.length_s[FULCRUM_DRAWS_AHEAD - 1], 0.0);
+        struct source source;
+        source_init(&source, &step, 1);
+        CU_ASSERT_EQUAL(source_next(&source), 0.0);
+        CU_ASSERT_EQUAL(source.length_s[DRAWS_AHEAD - 1], 0.0);
     }
 }
 
 TEST(test_cv_is_the_one_that_is_drawn)
 {
     for (size_t i = 0; i < LAW_COUNT; i++) {
-        assert_close("cv", fulcrum_step_source_cv(&laws[i].step), laws[i].cv, 1e-12);
+        assert_close("cv", source_cv(&laws[i].step), laws[i].cv, 1e-12);
     }
 }
 
 TEST(test_seeds_give_streams_of_their_own)
 {
-    struct fulcrum_step_source first;
-    struct fulcrum_step_source same;
-    struct fulcrum_step_source other;
-    fulcrum_step_source_init(&first, &laws[0].step, 5);
-    fulcrum_step_source_init(&same, &laws[0].step, 5);
-    fulcrum_step_source_init(&other, &laws[0].step, 6);
-    for (int i = 0; i < 2 * FULCRUM_DRAWS_AHEAD; i++) {
-        double length_s = fulcrum_step_source_next(&first);
-        CU_ASSERT_EQUAL(length_s, fulcrum_step_source_next(&same));
-        CU_ASSERT_NOT_EQUAL(length_s, fulcrum_step_source_next(&other));
+    struct source first;
+    struct source same;
+    struct source other;
+    source_init(&first, &laws[0].step, 5);
+    source_init(&same, &laws[0].step, 5);
+    source_init(&other, &laws[0].step, 6);
+    for (int i = 0; i < 2 * DRAWS_AHEAD; i++) {
+        double length_s = source_next(&first);
+        CU_ASSERT_EQUAL(length_s, source_next(&same));
+        CU_ASSERT_NOT_EQUAL(length_s, source_next(&other));
     }
 }
 
 TEST(test_uniform_numbers_are_uniform)
 {
-    struct fulcrum_step_source source;
-    fulcrum_step_source_init(&source, &laws[0].step, 5);
+    struct source source;
+    source_init(&source, &laws[0].step, 5);
     double sum = 0.0;
     double square = 0.0;
     for (int i = 0; i < DRAWS; i++) {
-        double value = fulcrum_step_source_uniform(&source);
+        double value = source_uniform(&source);
         CU_ASSERT(value > 0.0 && value < 1.0);
         sum += value;
         square += value * value;
