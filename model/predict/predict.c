@@ -94,8 +94,9 @@ struct fulcrum_predictor {
     struct fulcrum_solver_memory *memory;
     size_t draw_count; /* of the point predicted last */
     size_t draw_capacity;
-    double *draws; /* draw_count x FULCRUM_OUTPUT_COUNT, rows that cannot run are NAN */
-    double *column; /* draw_count, to be sorted */
+    /* draw_count x FULCRUM_OUTPUT_COUNT, rows that cannot run are NAN; behind them one
+     * more number for each draw, to be sorted. Kept from point to point. */
+    double *draws;
 };
 
 /* A sweep asks for the same draws at every point: each finds its own prefix again. */
@@ -225,13 +226,6 @@ static struct fulcrum_solver_options draw_options(
     return solver;
 }
 
-static void set_unknown(double *values)
-{
-    for (size_t i = 0; i < FULCRUM_OUTPUT_COUNT; i++) {
-        values[i] = FULCRUM_UNKNOWN;
-    }
-}
-
 /* Solves the draws one after the other; those that cannot run are not counted. */
 static void solve_draws(struct fulcrum_predictor *predictor,
     const struct question *question, struct fulcrum_prediction *out)
@@ -245,7 +239,9 @@ static void solve_draws(struct fulcrum_predictor *predictor,
         drawn.draw = k;
         drawn.seed = question->options->solver.seed;
         struct fulcrum_solver_options solver = draw_options(question, k, out->method);
-        set_unknown(values);
+        for (size_t j = 0; j < FULCRUM_OUTPUT_COUNT; j++) {
+            values[j] = FULCRUM_UNKNOWN;
+        }
         if (solve_point(predictor, &drawn, &solver, NULL) == FULCRUM_OK) {
             fill_values(&predictor->solved, values);
             ran++;
@@ -256,29 +252,22 @@ static void solve_draws(struct fulcrum_predictor *predictor,
     out->bottleneck_agree_frac = ran > 0 ? (double)agreed / (double)ran : 1.0;
 }
 
-/* Room that is kept from point to point. */
-static enum fulcrum_status make_room(struct fulcrum_predictor *predictor, size_t draws)
+static enum fulcrum_status add_intervals(struct fulcrum_predictor *predictor,
+    const struct question *question, struct fulcrum_prediction *out)
 {
+    size_t draws = (size_t)question->options->draws;
     if (draws > predictor->draw_capacity) {
         free(predictor->draws);
-        free(predictor->column);
         predictor->draw_capacity = 0;
         predictor->draws =
-            calloc(draws * FULCRUM_OUTPUT_COUNT, sizeof *predictor->draws);
-        predictor->column = calloc(draws, sizeof *predictor->column);
-        if (predictor->draws == NULL || predictor->column == NULL) {
+            calloc(draws * (FULCRUM_OUTPUT_COUNT + 1), sizeof *predictor->draws);
+        if (predictor->draws == NULL) {
             return FULCRUM_ERR_NO_MEMORY;
         }
         predictor->draw_capacity = draws;
     }
     predictor->draw_count = draws;
-    return FULCRUM_OK;
-}
-
-static enum fulcrum_status add_intervals(struct fulcrum_predictor *predictor,
-    const struct question *question, struct fulcrum_prediction *out)
-{
-    TRY(make_room(predictor, (size_t)question->options->draws));
+    double *column = predictor->draws + draws * FULCRUM_OUTPUT_COUNT;
     solve_draws(predictor, question, out);
     out->has_interval = out->draws > 1.0;
     for (size_t i = 0; out->has_interval && i < FULCRUM_OUTPUT_COUNT; i++) {
@@ -287,10 +276,10 @@ static enum fulcrum_status add_intervals(struct fulcrum_predictor *predictor,
         for (size_t k = 0; k < predictor->draw_count; k++) {
             const double *values = predictor->draws + k * FULCRUM_OUTPUT_COUNT;
             if (!isnan(values[FULCRUM_OUTPUT_steps_per_s])) { /* it ran */
-                predictor->column[ran++] = values[i];
+                column[ran++] = values[i];
             }
         }
-        struct fulcrum_interval interval = fulcrum_interval_of(predictor->column, ran);
+        struct fulcrum_interval interval = fulcrum_interval_of(column, ran);
         out->lo[i] = interval.lo;
         out->hi[i] = interval.hi;
     }
@@ -334,7 +323,6 @@ void fulcrum_predictor_free(struct fulcrum_predictor *predictor)
     if (predictor != NULL) {
         fulcrum_solver_memory_free(predictor->memory);
         free(predictor->draws);
-        free(predictor->column);
         free(predictor);
     }
 }
