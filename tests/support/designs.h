@@ -21,10 +21,13 @@ void designs_gpu(struct fulcrum_design *out);
 struct fulcrum_design cpu_design(void);
 void designs_cpu(struct fulcrum_design *out);
 
-/* The design fails with that status and a message that has `part`: in its check or,
- * where that passes, as a network. */
-void designs_assert_refused(
-    const struct fulcrum_design *design, enum fulcrum_status status, const char *part);
+/* Sets fields as --set does: "run.gpu_count=2 workload.step.cv=0.5". */
+void designs_set(struct fulcrum_design *design, const char *settings);
+
+/* The design with these settings fails with that status and a message that has `part`:
+ * in its check or, where that passes, as a network. */
+void designs_assert_refused(const struct fulcrum_design *design, const char *settings,
+    enum fulcrum_status status, const char *part);
 
 /* A parameter at the end; asserts that it can be added. */
 void designs_add_parameter(struct fulcrum_calibration *calibration, const char *path,

@@ -304,11 +304,9 @@ TEST(test_every_update_sums_its_gradients)
 TEST(test_a_design_says_what_trains_where)
 {
     struct fulcrum_design design = gpu_design();
-    design.workload.network.parameter_count = 1e6;
-    design.workload.training.batch_size = 32;
-    design.run.gpu_count = 4;
-    design.run.node_count = 3;
-    design.run.model_parallel_gpu_count = 2;
+    designs_set(&design,
+        "workload.network.parameter_count=1e6 workload.training.batch_size=32 "
+        "run.gpu_count=4 run.node_count=3 run.model_parallel_gpu_count=2");
     const struct fulcrum_cluster cluster = fulcrum_cluster_of(&design, 0.1);
     const struct fulcrum_layout layout = fulcrum_layout_of(&design);
     CU_ASSERT_EQUAL(cluster.gradient_byte, 4e6);

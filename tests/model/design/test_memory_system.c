@@ -256,8 +256,7 @@ TEST(test_what_gpus_divide_is_counted_once)
     struct fulcrum_design design = r2d2();
     double parameters = design.workload.network.parameter_count;
     struct gpu_memory alone = memory_of(&design, 128);
-    design.machine.gpu.count = 8;
-    design.run.gpu_count = 8;
+    designs_set(&design, "machine.gpu.count=8 run.gpu_count=8");
     struct gpu_memory memory = memory_of(&design, 128);
     CU_ASSERT_EQUAL(memory.training_byte, alone.training_byte);
     design.run.batch_scaling = FULCRUM_BATCH_STRONG;
@@ -265,8 +264,7 @@ TEST(test_what_gpus_divide_is_counted_once)
     assert_close(
         "part of a batch", memory.training_byte, alone.training_byte / 8, 1e-14);
     CU_ASSERT_EQUAL(memory.state_byte, alone.state_byte);
-    design.run.batch_scaling = FULCRUM_BATCH_WEAK;
-    design.run.model_parallel_gpu_count = 2;
+    designs_set(&design, "run.batch_scaling=weak run.model_parallel_gpu_count=2");
     memory = memory_of(&design, 128);
     assert_close("half a network", memory.state_byte, alone.state_byte / 2, 1e-14);
     assert_close(
@@ -291,8 +289,7 @@ TEST(test_a_memory_that_is_too_small_is_named)
     CU_ASSERT(strstr(err.detail, "replay") != NULL);
     design.machine.gpu.memory_byte = (double)NAN;
     ASSERT_OK(fulcrum_gpu_memory_check(&design, 128, NULL));
-    design.machine.gpu.memory_byte = 1e6;
-    design.machine.accelerator = FULCRUM_ACCELERATOR_CPU;
+    designs_set(&design, "machine.gpu.memory_byte=1e6 machine.accelerator=cpu");
     ASSERT_OK(fulcrum_gpu_memory_check(&design, 128, NULL));
 }
 
@@ -303,12 +300,10 @@ TEST(test_designs_that_do_not_fit_are_refused)
     static struct fulcrum_replicas replicas;
     struct fulcrum_design design = r2d2();
     ASSERT_OK(fulcrum_design_to_network(&design, &replicas, NULL));
-    design.workload.training.replay_byte = 16e9;
-    designs_assert_refused(&design, FULCRUM_ERR_INFEASIBLE, "");
-    design.workload.training.replay_byte = 0;
-    design.run.actor_count = 1e6;
-    design.workload.batching.size = 5e5;
+    designs_assert_refused(
+        &design, "workload.training.replay_byte=16e9", FULCRUM_ERR_INFEASIBLE, "");
+    designs_set(&design, "run.actor_count=1e6 workload.batching.size=5e5");
     ASSERT_OK(fulcrum_design_to_network(&design, &replicas, NULL));
-    design.workload.batching.policy = FULCRUM_BATCH_FIXED;
-    designs_assert_refused(&design, FULCRUM_ERR_INFEASIBLE, "");
+    designs_assert_refused(
+        &design, "workload.batching.policy=fixed", FULCRUM_ERR_INFEASIBLE, "");
 }
