@@ -9,6 +9,7 @@
 
 #include "model/network/network.h"
 #include "model/predict/to_network.h"
+#include "model/simulate/simulate.h"
 #include "tests/support/suite.h"
 
 static void set_common(struct fulcrum_design *out)
@@ -56,6 +57,17 @@ struct fulcrum_network plain_network(
         .step = {1.0, 1.0, FULCRUM_LAW_EXPONENTIAL},
         .gpu = {.per_batch_s = gpu_s, .per_item_s = item_s},
         .depth = 1};
+}
+
+struct fulcrum_solution simulated(
+    const struct fulcrum_network *network, uint64_t seed, double half_width_rel)
+{
+    const struct fulcrum_solver_options options = {
+        .seed = seed, .half_width_rel = half_width_rel};
+    struct fulcrum_solution out = {.steps_per_s = 0.0};
+    ASSERT_OK(fulcrum_network_check(network, NULL));
+    ASSERT_OK(fulcrum_simulate(network, &options, &out, NULL));
+    return out;
 }
 
 struct fulcrum_design gpu_design(void)

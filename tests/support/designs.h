@@ -13,6 +13,10 @@
 struct fulcrum_network plain_network(
     double actors, double threads, double gpu_s, double item_s);
 
+/* Of a network that is accepted. */
+struct fulcrum_solution simulated(
+    const struct fulcrum_network *network, uint64_t seed, double half_width_rel);
+
 /* One V100 beside 20 cores with 40 threads; R2D2-like times, greedy, no training. */
 struct fulcrum_design gpu_design(void);
 void designs_gpu(struct fulcrum_design *out);

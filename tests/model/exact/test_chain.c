@@ -324,11 +324,8 @@ TEST(test_simulation_agrees)
     size_t count = kinds(networks);
     size_t inside = 0;
     for (size_t i = 0; i < count; i++) {
-        struct fulcrum_solver_options options = {
-            .seed = 17 + i, .half_width_rel = 0.002};
-        struct fulcrum_solution run = {.steps_per_s = 0.0};
+        struct fulcrum_solution run = simulated(&networks[i], 17 + i, 0.002);
         struct fulcrum_solution out = solved(&networks[i]);
-        ASSERT_OK(fulcrum_simulate(&networks[i], &options, &run, NULL));
         inside += out.steps_per_s >= run.steps_per_s_lo &&
                   out.steps_per_s <= run.steps_per_s_hi;
         /* Two of its half-widths are four standard deviations. Where the throughput is
@@ -434,9 +431,7 @@ TEST(test_depth_matters_only_with_host_and_gpu)
     network.gpu = (struct fulcrum_batch_time){.per_batch_s = 0.0};
     struct fulcrum_solution out = solved(&network);
     assert_close("no gpu", out.steps_per_s, rate, 1e-15);
-    struct fulcrum_solver_options options = {.seed = 3, .half_width_rel = 0.005};
-    struct fulcrum_solution run = {.steps_per_s = 0.0};
-    ASSERT_OK(fulcrum_simulate(&network, &options, &run, NULL));
+    struct fulcrum_solution run = simulated(&network, 3, 0.005);
     assert_near("X", rate, run.steps_per_s, 0.01 * rate);
 }
 

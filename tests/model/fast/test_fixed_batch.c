@@ -6,6 +6,7 @@
 
 #include "bench/compare.h"
 #include "model/predict/solver.h"
+#include "tests/support/designs.h"
 #include "tests/support/suite.h"
 
 /* Batches of `batch`, an actor to a thread, stages of 1 s and 2 s, a delay of 0.5 s. */
@@ -239,10 +240,7 @@ static double error_frac(enum fulcrum_domain domain, size_t index)
 {
     struct fulcrum_network network = fulcrum_random_network(domain, 11, index);
     network.training = (struct fulcrum_training){.env_steps_per_train_step = 0};
-    struct fulcrum_solver_options options = {
-        .method = FULCRUM_METHOD_SIMULATE, .seed = index, .half_width_rel = 0.01};
-    struct fulcrum_solution truth = {.steps_per_s = 0.0};
-    ASSERT_OK(fulcrum_solve(&network, &options, &truth, NULL));
+    struct fulcrum_solution truth = simulated(&network, index, 0.01);
     struct fulcrum_cycle cycle = solve(&network);
     double servers = fmax(1.0, round(fulcrum_cpu_servers(&network.cpu)));
     double busy = truth.cpu_thread_busy_frac;
