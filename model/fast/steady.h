@@ -3,6 +3,8 @@
 #ifndef FULCRUM_MODEL_FAST_STEADY_H
 #define FULCRUM_MODEL_FAST_STEADY_H
 
+#include <stdbool.h>
+
 #include "model/cpu_curve.h"
 #include "model/fast/steps.h"
 #include "model/network/network.h"
@@ -55,6 +57,37 @@ FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_fixed_batch_solve(
  * short, or steps of little variation keep step with each other.
  */
 double fulcrum_fixed_batch_error_frac(const struct fulcrum_network *network);
+
+/* The mean cycle of a greedy batch server with a handful of actors. */
+
+/* A limit of batches acts where its distance to the usual batch is no more than this
+ * many square roots of it: beyond four deviations, chance does not get there. */
+#define FULCRUM_LIMIT_MARGIN 4.0
+
+/*
+ * Whether fulcrum_greedy_small_solve can take a checked network: greedy, host and GPU
+ * one after the other, at most 64 actors, steps that vary next to their mean and the
+ * delay, and no delay where there are more actors than threads.
+ */
+bool fulcrum_greedy_small_accepts(const struct fulcrum_network *network);
+
+/*
+ * Whether a network that it can take is one to take it for: so few actors, or a limit
+ * of batches that acts for a part of the time with so few, that equations for means are
+ * off by more than a few per cent; a solution then costs a millisecond or so at most.
+ */
+bool fulcrum_greedy_small_suits(const struct fulcrum_network *network);
+
+/*
+ * Solves docs/model.md "A handful of actors" for a network that
+ * fulcrum_greedy_small_accepts, nothing training. GPU times are multiplied by
+ * `gpu_stretch` > 0.
+ *   out      set on success only
+ *   fails    FULCRUM_ERR_NO_MEMORY, FULCRUM_ERR_NO_FIT (did not settle)
+ */
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_greedy_small_solve(
+    const struct fulcrum_network *network, double gpu_stretch,
+    struct fulcrum_cycle *out, struct fulcrum_error *err);
 
 /* The stationary cycle of cohorts that batches send to step, (8) and (10). */
 
