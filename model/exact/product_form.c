@@ -19,6 +19,7 @@
 #include <math.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "model/status.h"
@@ -220,76 +221,59 @@ static void wide_convolve(struct wide_series *out, const struct wide_kernel *ker
 #define MOST_CUSTOMERS 1e5
 #define MOST_STATIONS  1000 /* the depth of the solver's halving rests on it */
 
-/* Quotients of any two of these are far inside the range of double. */
-static const double times_s[2] = {1e-15, 1e9};
-static const double visits[2] = {1e-9, 1e9};
-static const double rates[2] = {1e-9, 1e9};
+/* Quotients of any two times, visits or rates are far inside the range of double. */
+#define STATION(member) #member, offsetof(struct fulcrum_product_form_station, member)
+static const struct fulcrum_range station_ranges[] = {
+    {STATION(service_s), 1e-15, 1e9, FULCRUM_RANGE_OR_ZERO},
+    {STATION(visits), 1e-9, 1e9, FULCRUM_RANGE_OR_ZERO},
+    {STATION(servers), 1.0, 1e9, FULCRUM_RANGE_WHOLE}, /* multi only */
+};
 
-/* 0 or within a range; written so that NaN fails. */
-static void check_value(
-    struct fulcrum_error *faults, const char *name, double value, const double range[2])
-{
-    FAULT_IF(!(value == 0.0 || (value >= range[0] && value <= range[1])), faults,
-        FULCRUM_ERR_RANGE, "%s = %g is neither 0 nor inside [%g, %g]", name, value,
-        range[0], range[1]);
-}
+#define NETWORK(member) #member, offsetof(struct fulcrum_product_form_network, member)
+static const struct fulcrum_range network_ranges[] = {
+    {NETWORK(customers), 1.0, MOST_CUSTOMERS, FULCRUM_RANGE_WHOLE},
+    {NETWORK(think_s), 1e-15, 1e9, FULCRUM_RANGE_OR_ZERO},
+};
 
 static void check_rates(
     struct fulcrum_error *faults, const struct fulcrum_product_form_station *station)
 {
-    if (station->rate == NULL || station->rate_count == 0) {
-        (void)fulcrum_fail_more(faults, FULCRUM_ERR_RANGE,
-            "rate is empty; type ld needs one for each number of customers");
-        return;
-    }
-    for (size_t i = 0; i < station->rate_count; i++) {
-        FAULT_IF(!(station->rate[i] >= rates[0] && station->rate[i] <= rates[1]),
-            faults, FULCRUM_ERR_RANGE, "rate[%zu] = %g is outside [%g, %g]", i,
-            station->rate[i], rates[0], rates[1]);
+    FAULT_IF(station->rate == NULL || station->rate_count == 0, faults,
+        FULCRUM_ERR_RANGE,
+        "rate is empty; type ld needs one for each number of customers");
+    for (size_t i = 0; station->rate != NULL && i < station->rate_count; i++) {
+        char name[40];
+        (void)snprintf(name, sizeof name, "rate[%zu]", i);
+        const struct fulcrum_range range = {name, 0, 1e-9, 1e9, FULCRUM_RANGE_REAL};
+        fulcrum_check_range(faults, "", &range, station->rate[i]);
     }
 }
 
-static void check_type(
+static void check_station(
     struct fulcrum_error *faults, const struct fulcrum_product_form_station *station)
 {
+    size_t count = station->type == FULCRUM_STATION_MULTI ? 3 : 2;
+    fulcrum_check_ranges(faults, "", station, station_ranges, count);
     FAULT_IF(fulcrum_product_form_type_name(station->type) == NULL, faults,
         FULCRUM_ERR_RANGE, "type = %d is none of the known choices",
         (int)station->type);
-    double servers = station->servers;
-    FAULT_IF(station->type == FULCRUM_STATION_MULTI &&
-                 !(servers >= 1.0 && servers <= rates[1] && floor(servers) >= servers),
-        faults, FULCRUM_ERR_RANGE, "servers = %g is outside [1, %g] or not whole",
-        servers, rates[1]);
     if (station->type == FULCRUM_STATION_LD) {
         check_rates(faults, station);
     }
-}
-
-static void check_whole(
-    struct fulcrum_error *faults, const struct fulcrum_product_form_network *network)
-{
-    double customers = network->customers;
-    FAULT_IF(!(customers >= 1.0 && customers <= MOST_CUSTOMERS &&
-                 floor(customers) >= customers),
-        faults, FULCRUM_ERR_RANGE, "customers = %g is outside [1, %g] or not whole",
-        customers, MOST_CUSTOMERS);
-    check_value(faults, "think_s", network->think_s, times_s);
-    FAULT_IF(network->station_count > MOST_STATIONS, faults, FULCRUM_ERR_RANGE,
-        "%zu stations; at most %d", network->station_count, MOST_STATIONS);
 }
 
 enum fulcrum_status fulcrum_product_form_check(
     const struct fulcrum_product_form_network *network, struct fulcrum_error *err)
 {
     struct fulcrum_error faults = {FULCRUM_OK, ""};
-    check_whole(&faults, network);
+    fulcrum_check_ranges(&faults, "", network, network_ranges, 2);
+    FAULT_IF(network->station_count > MOST_STATIONS, &faults, FULCRUM_ERR_RANGE,
+        "%zu stations; at most %d", network->station_count, MOST_STATIONS);
     double sum_s = network->think_s;
     for (size_t i = 0; i < network->station_count; i++) {
         const struct fulcrum_product_form_station *station = &network->stations[i];
         struct fulcrum_error own = {FULCRUM_OK, ""};
-        check_value(&own, "service_s", station->service_s, times_s);
-        check_value(&own, "visits", station->visits, visits);
-        check_type(&own, station);
+        check_station(&own, station);
         FAULT_IF(own.status != FULCRUM_OK, &faults, own.status, "%s: %s", station->name,
             own.detail);
         sum_s += station->service_s * station->visits;

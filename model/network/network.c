@@ -135,102 +135,48 @@ const char *fulcrum_flag_text(enum fulcrum_flag_index flag)
 /* Any less often would be rounded off a count of steps; 0 stands for no training. */
 #define LEAST_TRAIN_PERIOD 1e-6
 
-enum range_kind {
-    RANGE_REAL,
-    RANGE_WHOLE,
-    RANGE_POSITIVE, /* real, and the lower end itself is excluded */
-    RANGE_OR_ZERO   /* real, or 0 */
-};
-
-struct range {
-    const char *name;
-    size_t offset;
-    double low;
-    double high;
-    enum range_kind kind;
-};
-
 #define FIELD(member) #member, offsetof(struct fulcrum_network, member)
 
-static const struct range always[] = {
-    {FIELD(actors), 1.0, MOST_ACTORS, RANGE_WHOLE},
-    {FIELD(cpu.core_count), 1.0, MOST_THREADS, RANGE_REAL},
-    {FIELD(cpu.thread_count), 1.0, MOST_THREADS, RANGE_REAL},
-    {FIELD(cpu.reserved_threads), 0.0, MOST_THREADS, RANGE_REAL},
-    {FIELD(cpu.slice_s), LEAST_TIME_S, MOST_TIME_S, RANGE_OR_ZERO},
-    {FIELD(step.mean_s), LEAST_TIME_S, MOST_TIME_S, RANGE_OR_ZERO},
-    {FIELD(host.per_batch_s), LEAST_TIME_S, MOST_TIME_S, RANGE_OR_ZERO},
-    {FIELD(host.per_item_s), LEAST_TIME_S, MOST_TIME_S, RANGE_OR_ZERO},
-    {FIELD(gpu.per_batch_s), LEAST_TIME_S, MOST_TIME_S, RANGE_OR_ZERO},
-    {FIELD(gpu.per_item_s), LEAST_TIME_S, MOST_TIME_S, RANGE_OR_ZERO},
-    {FIELD(batch_size), 0.0, MOST_ACTORS, RANGE_WHOLE},
-    {FIELD(depth), 1.0, MOST_ACTORS, RANGE_WHOLE},
-    {FIELD(delay_s), LEAST_TIME_S, MOST_TIME_S, RANGE_OR_ZERO},
-    {FIELD(training.env_steps_per_train_step), 1e-6, 1e12, RANGE_OR_ZERO},
+static const struct fulcrum_range always[] = {
+    {FIELD(actors), 1.0, MOST_ACTORS, FULCRUM_RANGE_WHOLE},
+    {FIELD(cpu.core_count), 1.0, MOST_THREADS, FULCRUM_RANGE_REAL},
+    {FIELD(cpu.thread_count), 1.0, MOST_THREADS, FULCRUM_RANGE_REAL},
+    {FIELD(cpu.reserved_threads), 0.0, MOST_THREADS, FULCRUM_RANGE_REAL},
+    {FIELD(cpu.slice_s), LEAST_TIME_S, MOST_TIME_S, FULCRUM_RANGE_OR_ZERO},
+    {FIELD(step.mean_s), LEAST_TIME_S, MOST_TIME_S, FULCRUM_RANGE_OR_ZERO},
+    {FIELD(host.per_batch_s), LEAST_TIME_S, MOST_TIME_S, FULCRUM_RANGE_OR_ZERO},
+    {FIELD(host.per_item_s), LEAST_TIME_S, MOST_TIME_S, FULCRUM_RANGE_OR_ZERO},
+    {FIELD(gpu.per_batch_s), LEAST_TIME_S, MOST_TIME_S, FULCRUM_RANGE_OR_ZERO},
+    {FIELD(gpu.per_item_s), LEAST_TIME_S, MOST_TIME_S, FULCRUM_RANGE_OR_ZERO},
+    {FIELD(batch_size), 0.0, MOST_ACTORS, FULCRUM_RANGE_WHOLE},
+    {FIELD(depth), 1.0, MOST_ACTORS, FULCRUM_RANGE_WHOLE},
+    {FIELD(delay_s), LEAST_TIME_S, MOST_TIME_S, FULCRUM_RANGE_OR_ZERO},
+    {FIELD(training.env_steps_per_train_step), 1e-6, 1e12, FULCRUM_RANGE_OR_ZERO},
 };
 
-static const struct range smt_turbo[] = {
-    {FIELD(cpu.smt_yield_frac), 0.0, 1.0, RANGE_REAL},
-    {FIELD(cpu.turbo_frac), 0.0, 1.0, RANGE_REAL},
-    {FIELD(cpu.oversubscription_frac), 0.0, 10.0, RANGE_REAL},
+static const struct fulcrum_range smt_turbo[] = {
+    {FIELD(cpu.smt_yield_frac), 0.0, 1.0, FULCRUM_RANGE_REAL},
+    {FIELD(cpu.turbo_frac), 0.0, 1.0, FULCRUM_RANGE_REAL},
+    {FIELD(cpu.oversubscription_frac), 0.0, 10.0, FULCRUM_RANGE_REAL},
 };
 
-static const struct range saturating[] = {
-    {FIELD(cpu.smt_yield_frac), 0.0, 1.0, RANGE_REAL},
-    {FIELD(cpu.serial_frac), 0.0, 1.0, RANGE_REAL},
-    {FIELD(cpu.knee), 0.5, 50.0, RANGE_REAL},
-    {FIELD(cpu.cap_per_core), 0.0, 1e3, RANGE_POSITIVE},
-    {FIELD(cpu.cross_socket_frac), 0.0, 1.0, RANGE_POSITIVE},
+static const struct fulcrum_range saturating[] = {
+    {FIELD(cpu.smt_yield_frac), 0.0, 1.0, FULCRUM_RANGE_REAL},
+    {FIELD(cpu.serial_frac), 0.0, 1.0, FULCRUM_RANGE_REAL},
+    {FIELD(cpu.knee), 0.5, 50.0, FULCRUM_RANGE_REAL},
+    {FIELD(cpu.cap_per_core), 0.0, 1e3, FULCRUM_RANGE_POSITIVE},
+    {FIELD(cpu.cross_socket_frac), 0.0, 1.0, FULCRUM_RANGE_POSITIVE},
 };
 
-static const struct range training[] = {
-    {FIELD(training.env_steps_per_train_step), LEAST_TRAIN_PERIOD, 1e12, RANGE_REAL},
-    {FIELD(training.train_step_s), LEAST_TIME_S, MOST_TIME_S, RANGE_REAL},
-    {FIELD(training.queue_train_steps), 1.0, 1e9, RANGE_REAL},
-    {FIELD(training.sharing_frac), LEAST_SHARING, 2.0, RANGE_OR_ZERO},
+static const struct fulcrum_range training[] = {
+    {FIELD(training.env_steps_per_train_step), LEAST_TRAIN_PERIOD, 1e12,
+        FULCRUM_RANGE_REAL},
+    {FIELD(training.train_step_s), LEAST_TIME_S, MOST_TIME_S, FULCRUM_RANGE_REAL},
+    {FIELD(training.queue_train_steps), 1.0, 1e9, FULCRUM_RANGE_REAL},
+    {FIELD(training.sharing_frac), LEAST_SHARING, 2.0, FULCRUM_RANGE_OR_ZERO},
 };
 
 #define LENGTH(array) (sizeof(array) / sizeof(array)[0])
-
-static void fail_range(
-    struct fulcrum_error *faults, const struct range *range, double value)
-{
-    if (range->kind == RANGE_OR_ZERO) {
-        (void)fulcrum_fail_more(faults, FULCRUM_ERR_RANGE,
-            "%s = %g is neither 0 nor inside [%g, %g]", range->name, value, range->low,
-            range->high);
-        return;
-    }
-    (void)fulcrum_fail_more(faults, FULCRUM_ERR_RANGE, "%s = %g is outside %s%g, %g]%s",
-        range->name, value, range->kind == RANGE_POSITIVE ? "(" : "[", range->low,
-        range->high, range->kind == RANGE_WHOLE ? " or not whole" : "");
-}
-
-/* Written so that NaN fails every comparison. */
-static void check_value(
-    struct fulcrum_error *faults, const struct range *range, double value)
-{
-    bool inside = value >= range->low && value <= range->high;
-    if (range->kind == RANGE_POSITIVE) {
-        inside = inside && value > range->low;
-    } else if (range->kind == RANGE_WHOLE) {
-        inside = inside && floor(value) >= value;
-    } else if (range->kind == RANGE_OR_ZERO) {
-        inside = inside || value == 0.0;
-    }
-    if (!inside) {
-        fail_range(faults, range, value);
-    }
-}
-
-static void check_fields(struct fulcrum_error *faults,
-    const struct fulcrum_network *network, const struct range *ranges, size_t count)
-{
-    for (size_t i = 0; i < count; i++) {
-        const char *member = (const char *)network + ranges[i].offset;
-        check_value(faults, &ranges[i], *(const double *)(const void *)member);
-    }
-}
 
 /* An unknown choice of an enum, named as in files. */
 static void check_choice(
@@ -253,8 +199,9 @@ static void check_capacity(
     for (size_t i = 0; i < cpu->capacity_count; i++) {
         char name[40];
         (void)snprintf(name, sizeof name, "cpu.capacity[%zu]", i);
-        const struct range value = {name, 0, LEAST_RATE, MOST_RATE, RANGE_REAL};
-        check_value(faults, &value, cpu->capacity[i]);
+        const struct fulcrum_range value = {
+            name, 0, LEAST_RATE, MOST_RATE, FULCRUM_RANGE_REAL};
+        fulcrum_check_range(faults, "", &value, cpu->capacity[i]);
     }
 }
 
@@ -273,9 +220,9 @@ static void check_cpu(
     if (cpu->curve == FULCRUM_CURVE_TABLE) {
         check_capacity(faults, cpu);
     } else if (cpu->curve == FULCRUM_CURVE_SMT_TURBO) {
-        check_fields(faults, network, smt_turbo, LENGTH(smt_turbo));
+        fulcrum_check_ranges(faults, "", network, smt_turbo, LENGTH(smt_turbo));
     } else {
-        check_fields(faults, network, saturating, LENGTH(saturating));
+        fulcrum_check_ranges(faults, "", network, saturating, LENGTH(saturating));
     }
 }
 
@@ -360,14 +307,14 @@ enum fulcrum_status fulcrum_network_check(
     const struct fulcrum_network *network, struct fulcrum_error *err)
 {
     struct fulcrum_error faults = {FULCRUM_OK, ""};
-    check_fields(&faults, network, always, LENGTH(always));
+    fulcrum_check_ranges(&faults, "", network, always, LENGTH(always));
     check_cpu(&faults, network);
     check_step(&faults, &network->step);
     check_batch_table(&faults, "host", &network->host);
     check_batch_table(&faults, "gpu", &network->gpu);
     check_batching(&faults, network);
     if (network->training.env_steps_per_train_step > 0.0) {
-        check_fields(&faults, network, training, LENGTH(training));
+        fulcrum_check_ranges(&faults, "", network, training, LENGTH(training));
     }
     if (faults.status == FULCRUM_OK) {
         /* Without any service time the throughput would be infinite. */

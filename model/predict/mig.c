@@ -49,48 +49,31 @@ static void check_starts(
     }
 }
 
-struct limited {
-    const char *key;
-    double value;
-    double least;
-    double most;
-};
-
-static void check_limited(const char *where, const struct limited *rows, size_t count,
-    struct fulcrum_error *found)
-{
-    for (size_t k = 0; k < count; k++) {
-        double value = rows[k].value;
-        FAULT_IF(
-            !(value >= rows[k].least && value <= rows[k].most && value == floor(value)),
-            found, FULCRUM_ERR_RANGE,
-            "%s%s = %.6g: expected a whole number from %.6g to %.6g", where,
-            rows[k].key, value, rows[k].least, rows[k].most);
-    }
-}
-
 static void check_profile(
     const struct fulcrum_mig *mig, size_t i, struct fulcrum_error *found)
 {
     const struct fulcrum_mig_profile *profile = &mig->profiles[i];
-    const struct limited rows[] = {
-        {"compute_slice_count", profile->compute_slice_count, 1.0,
-            mig->compute_slice_count},
-        {"memory_slice_count", profile->memory_slice_count, 1.0,
-            mig->memory_slice_count},
-        {"cache_slice_count", profile->cache_slice_count, 1.0, mig->memory_slice_count},
-        {"sm_count", profile->sm_count, 1.0, mig->sm_count},
-        {"memory_byte", profile->memory_byte, 1.0, mig->memory_byte},
-        {"most_count", profile->most_count, 1.0, mig->compute_slice_count},
-        {"copy_engine_count", profile->copy_engine_count, 0.0, 1e3},
-        {"decoder_count", profile->decoder_count, 0.0, 1e3},
-        {"jpeg_count", profile->jpeg_count, 0.0, 1e3},
-        {"ofa_count", profile->ofa_count, 0.0, 1e3},
-        {"is_media_extension", profile->is_media_extension, 0.0, 1.0},
+#define PROFILE(member) #member, offsetof(struct fulcrum_mig_profile, member)
+    const struct fulcrum_range ranges[] = {
+        {PROFILE(compute_slice_count), 1.0, mig->compute_slice_count,
+            FULCRUM_RANGE_WHOLE},
+        {PROFILE(memory_slice_count), 1.0, mig->memory_slice_count,
+            FULCRUM_RANGE_WHOLE},
+        {PROFILE(cache_slice_count), 1.0, mig->memory_slice_count, FULCRUM_RANGE_WHOLE},
+        {PROFILE(sm_count), 1.0, mig->sm_count, FULCRUM_RANGE_WHOLE},
+        {PROFILE(memory_byte), 1.0, mig->memory_byte, FULCRUM_RANGE_WHOLE},
+        {PROFILE(most_count), 1.0, mig->compute_slice_count, FULCRUM_RANGE_WHOLE},
+        {PROFILE(copy_engine_count), 0.0, 1e3, FULCRUM_RANGE_WHOLE},
+        {PROFILE(decoder_count), 0.0, 1e3, FULCRUM_RANGE_WHOLE},
+        {PROFILE(jpeg_count), 0.0, 1e3, FULCRUM_RANGE_WHOLE},
+        {PROFILE(ofa_count), 0.0, 1e3, FULCRUM_RANGE_WHOLE},
+        {PROFILE(is_media_extension), 0.0, 1.0, FULCRUM_RANGE_WHOLE},
     };
+#undef PROFILE
     char where[32];
     (void)snprintf(where, sizeof where, "profiles[%zu].", i);
-    check_limited(where, rows, sizeof rows / sizeof rows[0], found);
+    fulcrum_check_ranges(
+        found, where, profile, ranges, sizeof ranges / sizeof ranges[0]);
     FAULT_IF(profile->name[0] == '\0' || fulcrum_mig_find(mig, profile->name) != i,
         found, FULCRUM_ERR_RANGE,
         "profiles[%zu].name = \"%s\": expected a name that no other has", i,
@@ -102,14 +85,16 @@ enum fulcrum_status fulcrum_mig_check(
     const struct fulcrum_mig *mig, struct fulcrum_error *err)
 {
     struct fulcrum_error found = {FULCRUM_OK, ""};
-    const struct limited rows[] = {
-        {"compute_slice_count", mig->compute_slice_count, 1.0,
-            FULCRUM_MIG_INSTANCES_MOST},
-        {"memory_slice_count", mig->memory_slice_count, 1.0, FULCRUM_MIG_SLICES_MOST},
-        {"sm_count", mig->sm_count, 1.0, 1e4},
-        {"memory_byte", mig->memory_byte, 1e6, 1e15},
+#define MIG(member) #member, offsetof(struct fulcrum_mig, member)
+    static const struct fulcrum_range ranges[] = {
+        {MIG(compute_slice_count), 1.0, FULCRUM_MIG_INSTANCES_MOST,
+            FULCRUM_RANGE_WHOLE},
+        {MIG(memory_slice_count), 1.0, FULCRUM_MIG_SLICES_MOST, FULCRUM_RANGE_WHOLE},
+        {MIG(sm_count), 1.0, 1e4, FULCRUM_RANGE_WHOLE},
+        {MIG(memory_byte), 1e6, 1e15, FULCRUM_RANGE_WHOLE},
     };
-    check_limited("", rows, sizeof rows / sizeof rows[0], &found);
+#undef MIG
+    fulcrum_check_ranges(&found, "", mig, ranges, sizeof ranges / sizeof ranges[0]);
     FAULT_IF(mig->profile_count == 0, &found, FULCRUM_ERR_MISSING,
         "profiles is empty: expected one profile or more");
     bool is_sound = found.status == FULCRUM_OK;

@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "model/fast/steps.h"
 #include "model/interval.h"
 #include "model/predict/partition.h"
 #include "model/predict/solver.h"
@@ -91,7 +92,7 @@ struct fulcrum_predictor {
     struct fulcrum_design_common_prefix
         prefixes[STEMS];        /* draws beyond share the last one */
     struct solved_point solved; /* of the point or draw at hand */
-    struct fulcrum_solver_memory *memory;
+    struct fulcrum_step_table step_table;
     size_t draw_count; /* of the point predicted last */
     size_t draw_capacity;
     /* draw_count x FULCRUM_OUTPUT_COUNT, rows that cannot run are NAN; behind them one
@@ -118,8 +119,8 @@ static enum fulcrum_status solve_point(struct fulcrum_predictor *predictor,
 {
     struct solved_point *out = &predictor->solved;
     enum fulcrum_status status = FULCRUM_OK;
-    struct fulcrum_solver_options with_memory = *options;
-    with_memory.memory = predictor->memory;
+    struct fulcrum_solver_options solver = *options;
+    solver.step_table = &predictor->step_table;
     TRY_OR_END(design_point(predictor, point, err));
     if (fulcrum_design_is_resident(&out->design)) {
         status =
@@ -128,7 +129,7 @@ static enum fulcrum_status solve_point(struct fulcrum_predictor *predictor,
         return status;
     }
     TRY_OR_END(fulcrum_design_to_network(&out->design, &out->replicas, err));
-    status = fulcrum_solve_pausing(&out->replicas, &with_memory, &out->solution, err);
+    status = fulcrum_solve_pausing(&out->replicas, &solver, &out->solution, err);
 end:
     out->flags = out->design.flags | out->replicas.flags | out->solution.flags;
     return status;
@@ -313,7 +314,6 @@ enum fulcrum_status fulcrum_predictor_new(const struct fulcrum_scenario *scenari
     struct fulcrum_predictor *predictor = calloc(1, sizeof *predictor);
     TRY_MEMORY(predictor, err, "a prediction");
     predictor->scenario = scenario;
-    predictor->memory = fulcrum_solver_memory_new();
     *out = predictor;
     return FULCRUM_OK;
 }
@@ -321,7 +321,6 @@ enum fulcrum_status fulcrum_predictor_new(const struct fulcrum_scenario *scenari
 void fulcrum_predictor_free(struct fulcrum_predictor *predictor)
 {
     if (predictor != NULL) {
-        fulcrum_solver_memory_free(predictor->memory);
         free(predictor->draws);
         free(predictor);
     }
