@@ -171,31 +171,6 @@ static struct placing empty_gpu(const struct fulcrum_mig *mig)
     return (struct placing){.mig = mig, .compute_left = mig->compute_slice_count};
 }
 
-/*
- * Placements to be looked at, the last one first: a list stands in for recursion. From
- * each, instances are added behind the last slice taken only, so that every placement
- * comes up once.
- */
-struct pending {
-    struct placing items[FULCRUM_MIG_SLICES_MOST * FULCRUM_MIG_PROFILES_MOST *
-                         FULCRUM_MIG_INSTANCES_MOST];
-    size_t count;
-};
-
-static void add_followers(struct pending *pending, const struct placing *placing)
-{
-    for (size_t i = placing->mig->profile_count; i-- > 0;) {
-        const struct fulcrum_mig_profile *profile = &placing->mig->profiles[i];
-        size_t starts = is_plain(placing->mig, i) ? profile->start_count : 0;
-        for (size_t k = starts; k-- > 0;) {
-            bool is_behind = (placing->taken >> (unsigned)profile->starts[k]) == 0U;
-            if (is_behind && has_room(placing, i, k)) {
-                pending->items[pending->count++] = with_one_more(placing, i, k);
-            }
-        }
-    }
-}
-
 struct layouts {
     struct fulcrum_mig_layout *items;
     size_t count;
@@ -248,21 +223,35 @@ static enum fulcrum_status add_layout(
     return FULCRUM_OK;
 }
 
+/*
+ * Adds the layouts of every placement that has more instances than this one, all behind
+ * the last slice taken, so that every placement comes up once.
+ */
+/* NOLINTNEXTLINE(misc-no-recursion): as deep as there can be instances */
+static enum fulcrum_status add_layouts(
+    struct layouts *layouts, const struct placing *placing)
+{
+    for (size_t i = 0; i < placing->mig->profile_count; i++) {
+        const struct fulcrum_mig_profile *profile = &placing->mig->profiles[i];
+        size_t starts = is_plain(placing->mig, i) ? profile->start_count : 0;
+        for (size_t k = 0; k < starts; k++) {
+            bool is_behind = (placing->taken >> (unsigned)profile->starts[k]) == 0U;
+            if (is_behind && has_room(placing, i, k)) {
+                const struct placing more = with_one_more(placing, i, k);
+                TRY(add_layout(layouts, &more));
+                TRY(add_layouts(layouts, &more));
+            }
+        }
+    }
+    return FULCRUM_OK;
+}
+
 enum fulcrum_status fulcrum_mig_layouts(const struct fulcrum_mig *mig,
     struct fulcrum_mig_layout **out, size_t *count, struct fulcrum_error *err)
 {
     struct layouts layouts = {NULL, 0, 0};
-    struct placing placing = empty_gpu(mig);
-    struct pending *pending = calloc(1, sizeof *pending);
-    TRY_MEMORY(pending, err, "layouts of %s", mig->name);
-    enum fulcrum_status status = FULCRUM_OK;
-    add_followers(pending, &placing);
-    while (status == FULCRUM_OK && pending->count > 0) {
-        placing = pending->items[--pending->count];
-        status = add_layout(&layouts, &placing);
-        add_followers(pending, &placing);
-    }
-    free(pending);
+    const struct placing empty = empty_gpu(mig);
+    enum fulcrum_status status = add_layouts(&layouts, &empty);
     if (status != FULCRUM_OK) {
         free(layouts.items);
         return fulcrum_fail(err, status, "layouts of %s", mig->name);
@@ -272,34 +261,22 @@ enum fulcrum_status fulcrum_mig_layouts(const struct fulcrum_mig *mig,
     return FULCRUM_OK;
 }
 
-/* Largest first, each at its first free start, going back where that blocks others. */
-static bool can_place(const struct fulcrum_mig *mig, const unsigned char *wanted)
+/* Whether what is wanted beyond this placement has places, the largest first. */
+/* NOLINTNEXTLINE(misc-no-recursion): as deep as there can be instances */
+static bool can_place(const struct placing *placing, const unsigned char *wanted)
 {
-    struct placing stack[FULCRUM_MIG_INSTANCES_MOST + 1];
-    size_t at[FULCRUM_MIG_INSTANCES_MOST + 1] = {0};
-    size_t depth = 0;
-    size_t all = sum_of(wanted);
-    stack[0] = empty_gpu(mig);
-    while (depth < all) {
-        size_t i = mig->profile_count - 1;
-        while (stack[depth].counts[i] == wanted[i]) {
-            i--;
-        }
-        size_t k = at[depth];
-        while (k < mig->profiles[i].start_count && !has_room(&stack[depth], i, k)) {
-            k++;
-        }
-        if (k < mig->profiles[i].start_count) {
-            at[depth] = k + 1;
-            stack[depth + 1] = with_one_more(&stack[depth], i, k);
-            at[++depth] = 0;
-        } else if (depth == 0) {
-            return false;
-        } else {
-            depth--;
+    size_t i = placing->mig->profile_count;
+    while (i > 0 && placing->counts[i - 1] == wanted[i - 1]) {
+        i--;
+    }
+    bool fits = i == 0;
+    for (size_t k = 0; !fits && k < placing->mig->profiles[i - 1].start_count; k++) {
+        if (has_room(placing, i - 1, k)) {
+            const struct placing more = with_one_more(placing, i - 1, k);
+            fits = can_place(&more, wanted);
         }
     }
-    return true;
+    return fits;
 }
 
 static void list_profiles(const struct fulcrum_mig *mig, char *out, size_t size)
@@ -366,7 +343,8 @@ enum fulcrum_status fulcrum_mig_layout_parse(const struct fulcrum_mig *mig,
         TRY(add_named(mig, name, &layout, err));
         rest = rest[length] == ',' ? rest + length + 1 : NULL;
     }
-    if (!can_place(mig, layout.counts)) {
+    const struct placing empty = empty_gpu(mig);
+    if (!can_place(&empty, layout.counts)) {
         return fail_fit(mig, &layout, err);
     }
     *out = layout;
