@@ -359,11 +359,6 @@ struct chain {
     double *share;      /* [state] */
 };
 
-static bool takes_time(const struct fulcrum_batch_time *time)
-{
-    return time->count > 0 || time->per_batch_s > 0.0 || time->per_item_s > 0.0;
-}
-
 /*
  * Why there is no exact chain for this network, or NULL where there is one: exponential
  * steps, no overlap of host and GPU, no delay, no training. Borrowed, static.
@@ -382,8 +377,8 @@ static const char *chain_refusal(const struct fulcrum_network *network)
     if (network->training.env_steps_per_train_step > 0.0) {
         return "training is more than the chain's state can hold";
     }
-    if (network->depth > 1.0 && takes_time(&network->host) &&
-        takes_time(&network->gpu)) {
+    if (network->depth > 1.0 && fulcrum_batch_takes_time(&network->host) &&
+        fulcrum_batch_takes_time(&network->gpu)) {
         return "host and GPU overlap (depth above 1)";
     }
     if (network->actors > MOST_ACTORS) {

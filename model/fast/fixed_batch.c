@@ -982,29 +982,18 @@ struct renewal {
     double spread_s;      /* and their deviation */
 };
 
-static double whole_servers(const struct fulcrum_network *network)
-{
-    return fulcrum_max(1.0, round(fulcrum_cpu_servers(&network->cpu)));
-}
-
-static bool has_host(const struct fulcrum_network *network)
-{
-    const struct fulcrum_batch_time *host = &network->host;
-    return host->per_batch_s > 0.0 || host->per_item_s > 0.0 || host->count > 0;
-}
-
 static void set_case(
     struct renewal *renewal, const struct fulcrum_network *network, double gpu_stretch)
 {
     double batch = network->batch_size;
     double each = fulcrum_max(1.0, network->actors / MANY_ACTORS);
-    bool host = has_host(network);
+    bool host = fulcrum_batch_takes_time(&network->host);
     renewal->problem = (struct problem){
         .network = network,
         .each = each,
         .actors = network->actors / each,
         .batch = batch / each,
-        .servers = whole_servers(network) / each,
+        .servers = fulcrum_cpu_whole_servers(&network->cpu) / each,
         .host_s = host ? fulcrum_batch_time(&network->host, batch) : 0.0,
         .gpu_s = gpu_stretch * fulcrum_batch_time(&network->gpu, batch),
         .depth = host ? floor(network->depth) : 1.0,
@@ -1306,7 +1295,7 @@ enum fulcrum_status fulcrum_fixed_batch_solve(const struct fulcrum_network *netw
 
 double fulcrum_fixed_batch_error_frac(const struct fulcrum_network *network)
 {
-    double servers = whole_servers(network);
+    double servers = fulcrum_cpu_whole_servers(&network->cpu);
     double crowd = network->actors / servers;
     if (crowd <= SHORT_FROM) {
         return network->actors <= FEW_ACTORS ? FEW_ACTORS_FRAC : ERROR_FRAC;

@@ -1337,11 +1337,6 @@ static void first_guess(struct chain *chain)
     normalise(chain, chain->now);
 }
 
-static size_t whole_threads(const struct fulcrum_network *network)
-{
-    return (size_t)fulcrum_max(1.0, round(fulcrum_cpu_servers(&network->cpu)));
-}
-
 static void clear(struct chain *chain)
 {
     queue_clear(&chain->queue);
@@ -1460,7 +1455,7 @@ bool fulcrum_greedy_small_accepts(const struct fulcrum_network *network)
     double spread_s = fulcrum_step_cv(step) * step->mean_s;
     return spread_s >= LEAST_CV * (step->mean_s + network->delay_s) &&
            (network->delay_s <= 0.0 ||
-               network->actors <= (double)whole_threads(network));
+               network->actors <= fulcrum_cpu_whole_servers(&network->cpu));
 }
 
 static struct chain chain_of(const struct fulcrum_network *network, double gpu_stretch)
@@ -1471,7 +1466,7 @@ static struct chain chain_of(const struct fulcrum_network *network, double gpu_s
         .gpu_stretch = gpu_stretch,
         .present = 1.0,
         .actors = actors,
-        .threads = whole_threads(network),
+        .threads = (size_t)fulcrum_cpu_whole_servers(&network->cpu),
         .limit = size > 0 ? least(size, actors) : actors};
 }
 
@@ -1491,7 +1486,7 @@ static bool limit_acts(const struct fulcrum_network *network)
 bool fulcrum_greedy_small_suits(const struct fulcrum_network *network)
 {
     double actors = network->actors;
-    bool queueing = actors > (double)whole_threads(network);
+    bool queueing = actors > fulcrum_cpu_whole_servers(&network->cpu);
     bool limited = network->batch_size > 0.0 && network->batch_size < actors &&
                    limit_acts(network);
     if (queueing) {

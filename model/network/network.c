@@ -50,6 +50,11 @@ double fulcrum_batch_time(const struct fulcrum_batch_time *time, double size)
     return time->time_s[low] + share * (time->time_s[high] - time->time_s[low]);
 }
 
+bool fulcrum_batch_takes_time(const struct fulcrum_batch_time *time)
+{
+    return time->count > 0 || time->per_batch_s > 0.0 || time->per_item_s > 0.0;
+}
+
 double fulcrum_sharing_stretch(const struct fulcrum_training *training)
 {
     return training->sharing_frac > 0.0 ? 2.0 / training->sharing_frac : 2.0;

@@ -81,6 +81,9 @@ FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_network_check(
 /* Service time of a batch of `size` >= 1 items, in seconds. */
 double fulcrum_batch_time(const struct fulcrum_batch_time *time, double size);
 
+/* Whether any batch takes time: whether there is such a stage at all. */
+bool fulcrum_batch_takes_time(const struct fulcrum_batch_time *time);
+
 /* How much longer inference, or training, takes while both are active: 2 where nothing
  * is lost by sharing. */
 double fulcrum_sharing_stretch(const struct fulcrum_training *training);

@@ -20,6 +20,8 @@
 #include "model/design/memory_system.h"
 #include "model/design/scale.h"
 #include "model/network/network.h"
+#include "model/predict/solver.h"
+#include "model/quantity.h"
 #include "model/try.h"
 
 /* Several GPUs beside one processor: who infers, who trains, what they share. */
@@ -472,4 +474,198 @@ enum fulcrum_status fulcrum_design_to_network(const struct fulcrum_design *desig
         out->flags |= FULCRUM_FLAG_BEYOND_TABLE;
     }
     return fulcrum_network_check(&out->network, err);
+}
+
+/* Solving replicas whose server pauses between batches, and pays for it. */
+
+/*
+ * A server that has all it can do finds the next batch waiting; one that has not
+ * sleeps. The request that completes a batch then pays for waking it, and the batch
+ * finds caches that have gone cold. Let the server be idle for a part 1 - u of the
+ * time, that is (1 - u) b / X in a batch's time, and actors finish steps at rate
+ * c(N) / t_e meanwhile. Below one finished step in that time only so many batches are
+ * waited for; beyond it all are.
+ */
+
+/* Both corrections are small beside a cycle: their effect on themselves soon vanishes.
+ */
+#define ROUNDS 4
+
+double fulcrum_cold_s(double cold_s, double cooling_s, double pause_s)
+{
+    double rel = pause_s / cooling_s;
+    return cold_s * (rel < 1.0 ? rel * rel / (1.0 + rel * rel)
+                               : 1.0 / (1.0 + 1.0 / (rel * rel)));
+}
+
+/* Of the server, by batches. */
+struct pauses {
+    double chance; /* that a batch is waited for */
+    double mean_s; /* of a pause */
+};
+
+static struct pauses pauses_of(const struct fulcrum_network *network,
+    const struct fulcrum_solution *solution, double busy_frac)
+{
+    double stepping = fmin(network->actors, fulcrum_cpu_servers(&network->cpu));
+    double idle =
+        fmax(1.0 - busy_frac, 0.0) * solution->mean_batch / solution->steps_per_s;
+    double finished =
+        idle * fulcrum_cpu_capacity(&network->cpu, stepping) / network->step.mean_s;
+    double chance = fmin(finished, 1.0);
+    return (struct pauses){chance, chance > 0.0 ? idle / chance : 0.0};
+}
+
+/* What the learner's pauses add to a batch. Where batches overlap, the host's time is
+ * none of the learner's. */
+static double cold_s(
+    const struct fulcrum_replicas *replicas, const struct fulcrum_solution *solution)
+{
+    const struct fulcrum_network *network = &replicas->network;
+    double gpu_frac = replicas->learner_count > 0.0 ? solution->gpu_inference_busy_frac
+                                                    : solution->gpu_busy_frac;
+    double busy_frac =
+        gpu_frac + (network->depth > 1.0 ? 0.0 : solution->host_busy_frac);
+    struct pauses pauses = pauses_of(network, solution, busy_frac);
+    return pauses.chance *
+           fulcrum_cold_s(replicas->cold_s, replicas->cooling_s, pauses.mean_s);
+}
+
+enum fulcrum_status fulcrum_solve_pausing(struct fulcrum_replicas *replicas,
+    const struct fulcrum_solver_options *options, struct fulcrum_solution *out,
+    struct fulcrum_error *err)
+{
+    const struct fulcrum_step alone = replicas->network.step;
+    struct fulcrum_solver_options quick = *options;
+    quick.method = FULCRUM_METHOD_FAST;
+    bool pays = replicas->wake_s > 0.0 || replicas->cold_s > 0.0;
+    double added_s = 0.0;
+    for (int round = 0; pays && round < ROUNDS; round++) {
+        struct fulcrum_solution rough;
+        if (fulcrum_solve(&replicas->network, &quick, &rough, NULL) != FULCRUM_OK) {
+            break;
+        }
+        /* Share of a wake-up that one request pays, from 0 to 1. */
+        double busy_frac =
+            rough.host_busy_frac +
+            (replicas->network.depth > 1.0 ? 0.0 : rough.gpu_inference_busy_frac);
+        double wake_share =
+            pauses_of(&replicas->network, &rough, busy_frac).chance / rough.mean_batch;
+        double wake_s = replicas->wake_s * wake_share;
+        double now_s = replicas->cold_s > 0.0 ? cold_s(replicas, &rough) : 0.0;
+        replicas->network.step = fulcrum_step_lengthened(alone, wake_s);
+        /* The line and the table of batch times, both `more_s` longer. */
+        double more_s = now_s - added_s;
+        replicas->network.gpu.per_batch_s += more_s;
+        for (size_t i = 0; i < replicas->network.gpu.count; i++) {
+            replicas->table_time_s[i] += more_s;
+        }
+        added_s = now_s;
+    }
+    TRY(fulcrum_solve(&replicas->network, options, out, err));
+    fulcrum_node_part_busy(replicas, out);
+    return FULCRUM_OK;
+}
+
+/* Watts of a machine that runs a design. */
+
+/*
+ * Utilisation of the GPU that a driver shows ("busy") is not what draws power: a kernel
+ * on one SM is busy too. So watts follow the share of SMs that work, (12), which a
+ * workload states for inference and for training. The CPU is counted by busy cores with
+ * an extra for second threads, (13). Unused GPUs are idle, not absent, and what a wall
+ * socket sees includes the loss of the supply.
+ */
+
+double fulcrum_gpu_power(
+    const struct fulcrum_gpu *gpu, double sm_active_frac, double used_frac)
+{
+    return gpu->idle_w + gpu->floor_w +
+           gpu->dynamic_w * pow(sm_active_frac, gpu->power_exponent) * used_frac;
+}
+
+/* (12): SM-active share, not busy time, drives dynamic power. */
+static double gpu_power(const struct fulcrum_design *design, double sm_active_frac)
+{
+    const struct fulcrum_gpu *gpu = &design->machine.gpu;
+    return fulcrum_gpu_power(gpu, sm_active_frac, design->run.sm_count / gpu->sm_count);
+}
+
+/* Of the busy cores, the share that runs two stepping threads. */
+static double smt_share(
+    const struct fulcrum_replicas *replicas, const struct fulcrum_solution *solution)
+{
+    const struct fulcrum_cpu_station *cpu = &replicas->network.cpu;
+    double cores = solution->cpu_core_busy_frac * cpu->core_count;
+    double threads = solution->cpu_thread_busy_frac * fulcrum_cpu_servers(cpu);
+    return cores > 0.0 ? fmin(1.0, fmax(0.0, (threads - cores) / cores)) : 0.0;
+}
+
+/* (13). */
+static double cpu_power(const struct fulcrum_design *design,
+    const struct fulcrum_replicas *replicas, const struct fulcrum_solution *solution)
+{
+    const struct fulcrum_cpu *cpu = &design->machine.cpu;
+    /* Share of all cores that are busy: with stepping actors, or with the learner's
+     * threads. */
+    double learner_frac =
+        replicas->reserved_threads / replicas->network.cpu.thread_count;
+    if (design->machine.accelerator == FULCRUM_ACCELERATOR_CPU) {
+        learner_frac *= solution->gpu_busy_frac;
+    }
+    double core_busy_frac = fmin(1.0, solution->cpu_core_busy_frac + learner_frac);
+    double busy_cores = core_busy_frac * cpu->core_count;
+    double smt = 1.0 + cpu->smt_power_frac * smt_share(replicas, solution);
+    return cpu->idle_w + cpu->core_idle_w * cpu->core_count +
+           cpu->core_dynamic_w * busy_cores * smt;
+}
+
+struct fulcrum_power fulcrum_power_of(const struct fulcrum_design *design,
+    const struct fulcrum_replicas *replicas, const struct fulcrum_solution *solution)
+{
+    const struct fulcrum_machine *machine = &design->machine;
+    struct fulcrum_power power = {.sm_active_frac = FULCRUM_UNKNOWN,
+        .gpu_w = FULCRUM_UNKNOWN,
+        .cpu_w = cpu_power(design, replicas, solution)};
+    double gpus_w = 0.0;
+    if (machine->accelerator == FULCRUM_ACCELERATOR_GPU) {
+        if (replicas->learner_count > 0.0) {
+            /* Some GPUs infer and the others train; SM activity is then the mean of all
+             * used. */
+            double learners = design->run.learner_gpu_count;
+            double others = design->run.gpu_count - learners;
+            double training = fmin(1.0, solution->gpu_train_busy_frac *
+                                            design->workload.training.sm_active_frac *
+                                            replicas->train_active_frac);
+            double inferring = solution->gpu_inference_busy_frac *
+                               design->workload.network.sm_active_frac;
+            power.sm_active_frac =
+                (learners * training + others * inferring) / design->run.gpu_count;
+            power.gpu_w = learners * gpu_power(design, training) +
+                          others * gpu_power(design, inferring);
+        } else {
+            /* Both kinds of work at the same GPUs, all alike. */
+            power.sm_active_frac =
+                fmin(1.0, solution->gpu_train_busy_frac *
+                                  design->workload.training.sm_active_frac *
+                                  replicas->train_active_frac +
+                              solution->gpu_inference_busy_frac *
+                                  design->workload.network.sm_active_frac *
+                                  replicas->inference_active_frac +
+                              solution->gpu_simulation_busy_frac *
+                                  design->workload.simulation.sm_active_frac *
+                                  replicas->simulation_active_frac);
+            power.gpu_w =
+                design->run.gpu_count * gpu_power(design, power.sm_active_frac);
+        }
+        gpus_w = power.gpu_w +
+                 (machine->gpu.count - design->run.gpu_count) * machine->gpu.idle_w;
+    }
+    power.system_w =
+        (power.cpu_w + gpus_w + machine->rest_w) / machine->psu_efficiency_frac;
+    /* All machines are alike. */
+    power.cpu_w *= replicas->node_count;
+    power.gpu_w *= replicas->node_count;
+    power.system_w *= replicas->node_count;
+    return power;
 }

@@ -489,11 +489,6 @@ struct schedule {
     bool shortened; /* max_steps does not allow the windows that the network needs */
 };
 
-static double whole_servers(const struct fulcrum_network *network)
-{
-    return fmax(1.0, round(fulcrum_cpu_servers(&network->cpu)));
-}
-
 static bool allocate(struct simulation *sim)
 {
     const struct fulcrum_network *network = &sim->network;
@@ -584,7 +579,7 @@ static void release_first(struct simulation *sim)
 /* Nobody ever gives way where there are threads for all. */
 static double slice_s_of(const struct fulcrum_network *network)
 {
-    bool is_short = network->actors > whole_servers(network);
+    bool is_short = network->actors > fulcrum_cpu_whole_servers(&network->cpu);
     double least_s = LEAST_SLICE_REL * network->step.mean_s;
     return is_short && network->cpu.slice_s > 0.0 ? fmax(network->cpu.slice_s, least_s)
                                                   : 0.0;
@@ -607,7 +602,7 @@ static enum fulcrum_status init(struct simulation *sim,
         training->train_step_s *= bundle;
         training->queue_train_steps = fmax(1.0, training->queue_train_steps / bundle);
     }
-    sim->servers = (size_t)whole_servers(network);
+    sim->servers = (size_t)fulcrum_cpu_whole_servers(&network->cpu);
     sim->slice_s = slice_s_of(network);
     bool fixed = network->policy == FULCRUM_BATCH_FIXED;
     sim->least_batch = fixed ? (size_t)network->batch_size : 1;
