@@ -106,7 +106,7 @@ enum fulcrum_status fulcrum_resident_solve(const struct fulcrum_design *design,
     replicas->simulation_active_frac = active.simulation;
     /* Samples of the others and their sum of gradients are part of a training step. */
     if (times.train_s > 0.0) {
-        fulcrum_shard_training(design, times.train_s, replicas);
+        fulcrum_shard_training(design, &workload, replicas);
         times.train_s = replicas->network.training.train_step_s;
         times.steps_between = replicas->network.training.env_steps_per_train_step;
     }

@@ -51,7 +51,11 @@ static bool is_apart(const struct fulcrum_design *design)
     return is_gpu(design) && design->run.learner_gpu_count > 0.0;
 }
 
-double fulcrum_node_reserved_threads(const struct fulcrum_design *design)
+/*
+ * Threads that one replica's GPUs want to keep busy: of its own GPU, and of its part of
+ * those that only train. Before the cap.
+ */
+static double reserved_threads_of(const struct fulcrum_design *design)
 {
     const struct fulcrum_workload_host *host = &design->workload.host;
     if (!is_apart(design)) {
@@ -70,7 +74,8 @@ double fulcrum_node_transfer_s(double byte, const struct fulcrum_link *reference
     return isnan(more_s) ? 0.0 : more_s;
 }
 
-double fulcrum_node_weights_s(const struct fulcrum_design *design)
+/* Seconds to hand new weights to a GPU that infers, after a training step elsewhere. */
+static double weights_s(const struct fulcrum_design *design)
 {
     double copy_s = WEIGHT_BYTE * design->workload.network.parameter_count /
                     design->machine.link.host_byte_per_s;
@@ -92,13 +97,18 @@ static void node_part_training(
     double alone_s = training->train_step_s;
     training->env_steps_per_train_step *=
         design->run.learner_gpu_count / fulcrum_shard_count(design);
-    training->train_step_s = alone_s + fulcrum_node_weights_s(design);
+    training->train_step_s = alone_s + weights_s(design);
     training->sharing_frac = APART_SHARING;
     /* While weights travel, the learner's SMs rest. */
     replicas->train_active_frac *= alone_s / training->train_step_s;
 }
 
-void fulcrum_node_part_busy(
+/*
+ * Restates what is said of "the GPU" in the solution of a replica whose training runs
+ * on other GPUs: busy time is the mean over all GPUs used, and the bottleneck may be
+ * the learner. Changes nothing where each GPU does both.
+ */
+static void part_busy(
     const struct fulcrum_replicas *replicas, struct fulcrum_solution *solution)
 {
     if (!(replicas->learner_count > 0.0)) {
@@ -131,7 +141,7 @@ static struct fulcrum_cpu_station shard_station(
 {
     const struct fulcrum_cpu *cpu = &design->machine.cpu;
     double threads = cpu->thread_count / replicas;
-    double wanted = fulcrum_node_reserved_threads(design);
+    double wanted = reserved_threads_of(design);
     *reserved = is_gpu(design) ? fmin(wanted, FULCRUM_RESERVED_MOST_FRAC * threads)
                                : cpu->thread_count / cpu->core_count;
     return (struct fulcrum_cpu_station){
@@ -345,17 +355,6 @@ static enum fulcrum_status set_batching(const struct fulcrum_design *design,
     return FULCRUM_OK;
 }
 
-/* The launch-bound share of a training step where a replica runs it. */
-static double launch_bound_frac_there(const struct fulcrum_design *design)
-{
-    if (!runs_on_part(design)) {
-        return design->workload.training.launch_bound_frac;
-    }
-    struct fulcrum_workload shrunk = design->workload;
-    fulcrum_shard_times(design, &shrunk);
-    return shrunk.training.launch_bound_frac;
-}
-
 /*
  * Of the SMs that a training step keeps active, those still active in one of a part of
  * the batch: launches last as long and keep none, so that the work of all stays.
@@ -379,11 +378,12 @@ double fulcrum_active_rel(double launch_bound_frac, double launch_bound_frac_tol
  * A training step of the replica as one of many: longer by what the replicas wait for
  * each other, and of its part of the batch where they divide it.
  */
-void fulcrum_shard_training(const struct fulcrum_design *design, double train_step_s,
-    struct fulcrum_replicas *out)
+void fulcrum_shard_training(const struct fulcrum_design *design,
+    const struct fulcrum_workload *workload, struct fulcrum_replicas *out)
 {
-    struct fulcrum_cluster cluster = fulcrum_cluster_of(design, train_step_s);
-    cluster.launch_bound_frac = launch_bound_frac_there(design);
+    struct fulcrum_cluster cluster =
+        fulcrum_cluster_of(design, workload->training.train_step_s);
+    cluster.launch_bound_frac = workload->training.launch_bound_frac;
     const struct fulcrum_layout layout = fulcrum_layout_of(design);
     double parts = layout.model_parallel_count;
     bool is_split = cluster.scaling == FULCRUM_BATCH_STRONG;
@@ -424,7 +424,7 @@ static void set_times(const struct fulcrum_design *design,
             .per_item_s = workload->network.per_item_s * envs};
     network->delay_s = workload->host.delay_s;
     if (workload->training.env_steps_per_train_step > 0.0) {
-        fulcrum_shard_training(design, workload->training.train_step_s, out);
+        fulcrum_shard_training(design, workload, out);
     }
 }
 
@@ -456,13 +456,9 @@ enum fulcrum_status fulcrum_design_to_network(const struct fulcrum_design *desig
     FAIL_IF(out->network.cpu.core_count < 1.0, err, FULCRUM_ERR_INFEASIBLE,
         "machine.cpu.core_count = %.6g is less than one core for each of %.6g %s",
         design->machine.cpu.core_count, replicas, shard_words(design));
-    if (runs_on_part(design)) {
-        struct fulcrum_workload shrunk = design->workload;
-        fulcrum_shard_times(design, &shrunk);
-        set_times(design, &shrunk, out);
-    } else {
-        set_times(design, &design->workload, out);
-    }
+    struct fulcrum_workload there = design->workload;
+    fulcrum_shard_times(design, &there);
+    set_times(design, &there, out);
     use_table(design, out);
     TRY(set_batching(design, out, err));
     /* What is certain to be in one batch: greedy ones may be of one request. */
@@ -563,7 +559,7 @@ enum fulcrum_status fulcrum_solve_pausing(struct fulcrum_replicas *replicas,
         added_s = now_s;
     }
     TRY(fulcrum_solve(&replicas->network, options, out, err));
-    fulcrum_node_part_busy(replicas, out);
+    part_busy(replicas, out);
     return FULCRUM_OK;
 }
 

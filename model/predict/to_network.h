@@ -58,10 +58,10 @@ void fulcrum_replicas_init(const struct fulcrum_design *design,
 /*
  * Training of one replica among all of them: sets training, train_active_frac, the
  * network's training and perhaps a flag, from steps_per_request.
- *   train_step_s   alone on the replica's GPU
+ *   workload   with the times that it has on the replica's GPU (fulcrum_shard_times)
  */
-void fulcrum_shard_training(const struct fulcrum_design *design, double train_step_s,
-    struct fulcrum_replicas *out);
+void fulcrum_shard_training(const struct fulcrum_design *design,
+    const struct fulcrum_workload *workload, struct fulcrum_replicas *out);
 
 /*
  * SM activity of work over what it is told to be, where launches have another share of
@@ -94,28 +94,11 @@ struct fulcrum_step fulcrum_step_lengthened(
     struct fulcrum_step step, double constant_s);
 
 /*
- * Threads that one replica's GPUs want to keep busy: of its own GPU, and of its part of
- * those that only train. Before the cap.
- */
-double fulcrum_node_reserved_threads(const struct fulcrum_design *design);
-
-/*
  * Seconds that a transfer of `byte` over the link of `target` takes longer (or, below
  * 0, shorter) than over that of `reference`; 0 where a link or the size is not known.
  */
 double fulcrum_node_transfer_s(double byte, const struct fulcrum_link *reference,
     const struct fulcrum_link *target);
-
-/* Seconds to hand new weights to a GPU that infers, after a training step elsewhere. */
-double fulcrum_node_weights_s(const struct fulcrum_design *design);
-
-/*
- * Restates what is said of "the GPU" in the solution of a replica whose training runs
- * on other GPUs: busy time is the mean over all GPUs used, and the bottleneck may be
- * the learner. Changes nothing where each GPU does both.
- */
-void fulcrum_node_part_busy(
-    const struct fulcrum_replicas *replicas, struct fulcrum_solution *solution);
 
 /* Solving replicas whose server pauses between batches, and pays for it. */
 

@@ -1,11 +1,12 @@
 /* test_to_network.c - the network of a design, on GPUs that infer and GPUs that train.
  */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "model/predict/to_network.c" /* NOLINT(bugprone-suspicious-include) */
+
 #include <math.h>
 #include <string.h>
 
 #include "model/network/network.h"
-#include "model/predict/to_network.h"
 #include "tests/support/designs.h"
 #include "tests/support/suite.h"
 
@@ -404,8 +405,8 @@ TEST(test_every_gpu_does_both_unless_said_otherwise)
     design.workload.network.parameter_count = 4.4e6;
     design.workload.host.inference_threads = 2;
     CU_ASSERT_EQUAL(fulcrum_shard_count(&design), 4.0);
-    CU_ASSERT_EQUAL(fulcrum_node_reserved_threads(&design), 3.0);
-    CU_ASSERT_EQUAL(fulcrum_node_weights_s(&design), 0.0);
+    CU_ASSERT_EQUAL(reserved_threads_of(&design), 3.0);
+    CU_ASSERT_EQUAL(weights_s(&design), 0.0);
     struct outcome whole = outcome_of(&design, FULCRUM_METHOD_FAST);
     const struct fulcrum_training *training = &whole.replicas.network.training;
     CU_ASSERT_EQUAL(training->env_steps_per_train_step, 3360.0);
@@ -413,7 +414,7 @@ TEST(test_every_gpu_does_both_unless_said_otherwise)
     CU_ASSERT_EQUAL(training->sharing_frac, 1.0);
     CU_ASSERT_EQUAL(whole.replicas.learner_count, 0.0);
     struct fulcrum_solution solution = whole.solution;
-    fulcrum_node_part_busy(&whole.replicas, &solution);
+    part_busy(&whole.replicas, &solution);
     CU_ASSERT_EQUAL(solution.gpu_busy_frac, whole.solution.gpu_busy_frac);
     CU_ASSERT_EQUAL(solution.bottleneck, whole.solution.bottleneck);
     /* What a GPU that only infers would take makes no difference. */
@@ -428,11 +429,11 @@ TEST(test_learners_take_threads_from_all_shards)
     struct fulcrum_design design = design_apart(8, 2, 0.1);
     CU_ASSERT_EQUAL(fulcrum_shard_count(&design), 6.0);
     /* One thread for each of six that infer and three for each of two learners. */
-    assert_close("of a shard", fulcrum_node_reserved_threads(&design), 2.0, 1e-15);
+    assert_close("of a shard", reserved_threads_of(&design), 2.0, 1e-15);
     design.workload.host.inference_threads = 5; /* no more than with a learner */
-    assert_close("at most", fulcrum_node_reserved_threads(&design), 4.0, 1e-15);
+    assert_close("at most", reserved_threads_of(&design), 4.0, 1e-15);
     design.workload.host.reserved_threads = 0;
-    CU_ASSERT_EQUAL(fulcrum_node_reserved_threads(&design), 0.0);
+    CU_ASSERT_EQUAL(reserved_threads_of(&design), 0.0);
     design.workload.host.reserved_threads = 300;
     struct outcome capped = outcome_of(&design, FULCRUM_METHOD_FAST);
     assert_close("40 % of the share", capped.replicas.reserved_threads,
@@ -500,13 +501,13 @@ TEST(test_weights_are_copied_once_a_train_step)
     design.machine.link.host_byte_per_s = PCIE_3;
     design.machine.gpu.memory_byte = (double)NAN;
     const double copy_s = 4 * 4.4e9 / PCIE_3;
-    assert_close("copy", fulcrum_node_weights_s(&design), copy_s, 1e-15);
+    assert_close("copy", weights_s(&design), copy_s, 1e-15);
     struct outcome out = outcome_of(&design, FULCRUM_METHOD_FAST);
     assert_close("rate", out.steps_per_s, 3360 / (0.4 + copy_s), 1e-9);
     assert_close("SMs rest meanwhile", out.replicas.train_active_frac,
         0.4 / (0.4 + copy_s), 1e-12);
     design.machine.link.host_byte_per_s = (double)INFINITY;
-    CU_ASSERT_EQUAL(fulcrum_node_weights_s(&design), 0.0);
+    CU_ASSERT_EQUAL(weights_s(&design), 0.0);
     out = outcome_of(&design, FULCRUM_METHOD_FAST);
     assert_close("without a copy", out.steps_per_s, 3360 / 0.4, 1e-9);
 }
