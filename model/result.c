@@ -581,24 +581,23 @@ struct fulcrum_cell fulcrum_table_cell(
 struct fulcrum_cell fulcrum_table_at(
     const struct fulcrum_table *table, size_t row, const char *key)
 {
-    size_t columns = fulcrum_table_columns(table);
     size_t j = fulcrum_table_find(table, key);
-    if (j < columns && row < table->row_count) {
+    if (row >= fulcrum_table_rows(table)) {
+        return nothing;
+    }
+    if (j < table->column_count) {
         return fulcrum_table_cell(table, row, j);
     }
     /* "KEY_lo" and "KEY_hi" where KEY has ends. */
-    size_t length = strlen(key);
-    const char *end = length > 3 ? key + length - 3 : "";
-    bool is_lo = strcmp(end, "_lo") == 0;
+    size_t length = strlen(key) > 3 ? strlen(key) - 3 : 0;
+    bool is_lo = strcmp(key + length, "_lo") == 0;
     struct fulcrum_cell cell = nothing;
-    for (j = 0;
-         j < columns && row < table->row_count && (is_lo || strcmp(end, "_hi") == 0);
+    for (j = 0; (is_lo || strcmp(key + length, "_hi") == 0) && j < table->column_count;
          j++) {
-        struct fulcrum_column column = fulcrum_table_column(table, j);
-        if (column.has_ends && strlen(column.key) == length - 3 &&
-            strncmp(column.key, key, length - 3) == 0) {
-            const struct fulcrum_cell of = fulcrum_table_cell(table, row, j);
-            cell.number = is_lo ? of.lo : of.hi;
+        const struct column *of = &table->columns[j];
+        if (of->shown.has_ends && strlen(of->shown.key) == length &&
+            strncmp(of->shown.key, key, length) == 0) {
+            cell.number = is_lo ? of->lo[row] : of->hi[row];
         }
     }
     return cell;

@@ -63,7 +63,13 @@ double fulcrum_dram_compulsory_frac(
     return traffic > compulsory ? compulsory / traffic : 1.0;
 }
 
-double fulcrum_memory_time_rel(
+/*
+ * (18): GPU time with another memory system over GPU time as it was, all else equal.
+ *   dram_frac      share of the time that is bound by DRAM bandwidth
+ *   traffic_rel    of fulcrum_dram_traffic_rel
+ *   bandwidth_rel  above 0
+ */
+static double memory_time_rel(
     double dram_frac, double traffic_rel, double bandwidth_rel)
 {
     return 1.0 - dram_frac + dram_frac * traffic_rel / bandwidth_rel;
@@ -128,7 +134,7 @@ double fulcrum_memory_gain_frac(
 {
     double traffic =
         power_traffic(change->compulsory_frac, exponent, change->cache_rel);
-    double time = fulcrum_memory_time_rel(dram_frac, traffic, change->bandwidth_rel);
+    double time = memory_time_rel(dram_frac, traffic, change->bandwidth_rel);
     return 1.0 / time - 1.0;
 }
 

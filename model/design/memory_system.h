@@ -42,15 +42,6 @@ double fulcrum_dram_compulsory_frac(
     const struct fulcrum_cache_law *law, double reference_byte, double target_byte);
 
 /*
- * (18): GPU time with another memory system over GPU time as it was, all else equal.
- *   dram_frac      share of the time that is bound by DRAM bandwidth
- *   traffic_rel    of fulcrum_dram_traffic_rel
- *   bandwidth_rel  above 0
- */
-double fulcrum_memory_time_rel(
-    double dram_frac, double traffic_rel, double bandwidth_rel);
-
-/*
  * A change of the memory system whose gain is known. It fixes one combination of share
  * and exponent: every pair on a curve meets it.
  */

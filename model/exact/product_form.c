@@ -515,57 +515,6 @@ static void tell_the_rest(struct solver *solver, double cycles_per_s)
     }
 }
 
-static enum fulcrum_status solve(
-    struct solver *solver, double *cycles_per_s, struct fulcrum_error *err)
-{
-    const struct fulcrum_product_form_network *network = solver->network;
-    FAIL_IF(!allocate(solver), err, FULCRUM_ERR_NO_MEMORY,
-        "no memory for a product form of %g customers", network->customers);
-    for (size_t i = 0; i < network->station_count; i++) {
-        if (can_queue(&network->stations[i])) {
-            solver->queueing[solver->queueing_count++] = i;
-        }
-    }
-    /* f(0), f(1), ... of all delays together; a single 1 where there are none. */
-    struct wide_series *series = &solver->without[0];
-    double share = delay_s(solver->network) / solver->unit_s;
-    struct wide value = {1.0, 0};
-    wide_series_append(series, value);
-    for (size_t n = 1; n <= solver->customers && share > 0.0; n++) {
-        value = wide_times(value, share / (double)n);
-        wide_series_append(series, value);
-    }
-    if (solver->queueing_count > 0) {
-        tell(solver, 0, solver->queueing_count, 0);
-        *cycles_per_s = solver->cycles_per_unit / solver->unit_s;
-    } else {
-        *cycles_per_s = network->customers / solver->unit_s;
-    }
-    tell_the_rest(solver, *cycles_per_s);
-    FAIL_IF(!solver->agree, err, FULCRUM_ERR_NUMERIC,
-        "the stations disagree on the throughput");
-    return fulcrum_product_form_audit(network, *cycles_per_s, solver->loads, err);
-}
-
-enum fulcrum_status fulcrum_product_form_solve(
-    const struct fulcrum_product_form_network *network, double *cycles_per_s,
-    struct fulcrum_product_form_load *loads, struct fulcrum_error *err)
-{
-    struct solver solver = {.network = network,
-        .loads = loads,
-        .customers = (size_t)network->customers,
-        .unit_s = unit_s(network),
-        .agree = 1};
-    enum fulcrum_status status = solve(&solver, cycles_per_s, err);
-    free(solver.queueing);
-    wide_series_clear(&solver.kernel.head);
-    wide_series_clear(&solver.scratch);
-    for (size_t i = 0; i < DEPTHS; i++) {
-        wide_series_clear(&solver.without[i]);
-    }
-    return status;
-}
-
 /* The least and the most that one customer, or the whole station, gets done. */
 struct limits {
     double least_each;
@@ -610,9 +559,14 @@ static void bound_throughput(
     *most = fmin(network->customers / (network->think_s + quick_s), crowd_per_s);
 }
 
-enum fulcrum_status fulcrum_product_form_audit(
-    const struct fulcrum_product_form_network *network, double cycles_per_s,
-    const struct fulcrum_product_form_load *loads, struct fulcrum_error *err)
+/*
+ * Holds any solution, wherever it comes from, to what each must obey: finite, within
+ * the asymptotic bounds of the throughput, customers that add up to N. fails
+ * FULCRUM_ERR_NUMERIC; the detail says what does not hold
+ */
+static enum fulcrum_status audit(const struct fulcrum_product_form_network *network,
+    double cycles_per_s, const struct fulcrum_product_form_load *loads,
+    struct fulcrum_error *err)
 {
     double least = 0.0;
     double most = 0.0;
@@ -638,4 +592,55 @@ enum fulcrum_status fulcrum_product_form_audit(
         "the customers at all places add up to %.12g instead of %g", sum,
         network->customers);
     return FULCRUM_OK;
+}
+
+static enum fulcrum_status solve(
+    struct solver *solver, double *cycles_per_s, struct fulcrum_error *err)
+{
+    const struct fulcrum_product_form_network *network = solver->network;
+    FAIL_IF(!allocate(solver), err, FULCRUM_ERR_NO_MEMORY,
+        "no memory for a product form of %g customers", network->customers);
+    for (size_t i = 0; i < network->station_count; i++) {
+        if (can_queue(&network->stations[i])) {
+            solver->queueing[solver->queueing_count++] = i;
+        }
+    }
+    /* f(0), f(1), ... of all delays together; a single 1 where there are none. */
+    struct wide_series *series = &solver->without[0];
+    double share = delay_s(solver->network) / solver->unit_s;
+    struct wide value = {1.0, 0};
+    wide_series_append(series, value);
+    for (size_t n = 1; n <= solver->customers && share > 0.0; n++) {
+        value = wide_times(value, share / (double)n);
+        wide_series_append(series, value);
+    }
+    if (solver->queueing_count > 0) {
+        tell(solver, 0, solver->queueing_count, 0);
+        *cycles_per_s = solver->cycles_per_unit / solver->unit_s;
+    } else {
+        *cycles_per_s = network->customers / solver->unit_s;
+    }
+    tell_the_rest(solver, *cycles_per_s);
+    FAIL_IF(!solver->agree, err, FULCRUM_ERR_NUMERIC,
+        "the stations disagree on the throughput");
+    return audit(network, *cycles_per_s, solver->loads, err);
+}
+
+enum fulcrum_status fulcrum_product_form_solve(
+    const struct fulcrum_product_form_network *network, double *cycles_per_s,
+    struct fulcrum_product_form_load *loads, struct fulcrum_error *err)
+{
+    struct solver solver = {.network = network,
+        .loads = loads,
+        .customers = (size_t)network->customers,
+        .unit_s = unit_s(network),
+        .agree = 1};
+    enum fulcrum_status status = solve(&solver, cycles_per_s, err);
+    free(solver.queueing);
+    wide_series_clear(&solver.kernel.head);
+    wide_series_clear(&solver.scratch);
+    for (size_t i = 0; i < DEPTHS; i++) {
+        wide_series_clear(&solver.without[i]);
+    }
+    return status;
 }

@@ -55,21 +55,12 @@ FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_product_form_check(
 /*
  * Throughput and loads (one for each station) of a network that
  * fulcrum_product_form_check accepts, by convolution; docs/model.md "Product form".
- *   fails    FULCRUM_ERR_NUMERIC (the result failed fulcrum_product_form_audit),
+ *   fails    FULCRUM_ERR_NUMERIC (the result failed audit),
  *            FULCRUM_ERR_NO_MEMORY; what was set is then not to be used
  */
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_product_form_solve(
     const struct fulcrum_product_form_network *network, double *cycles_per_s,
     struct fulcrum_product_form_load *loads, struct fulcrum_error *err);
-
-/*
- * Holds any solution, wherever it comes from, to what each must obey: finite, within
- * the asymptotic bounds of the throughput, customers that add up to N. fails
- * FULCRUM_ERR_NUMERIC; the detail says what does not hold
- */
-FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_product_form_audit(
-    const struct fulcrum_product_form_network *network, double cycles_per_s,
-    const struct fulcrum_product_form_load *loads, struct fulcrum_error *err);
 
 /* Names as they stand in files; NULL beyond the last one. Borrowed, static. */
 const char *fulcrum_product_form_type_name(int type);

@@ -205,23 +205,17 @@ static void fill_values(const struct solved_point *point, double *value)
         has_gpu ? FULCRUM_UNKNOWN : actor_threads / machine->learner_core_count;
 }
 
-/* What is to be predicted, as fulcrum_predictor_run got it. */
-struct question {
-    const struct fulcrum_point *point;
-    const struct fulcrum_predict_options *options;
-};
-
 /* How draw k of a point is solved, given how the point itself was. */
 static struct fulcrum_solver_options draw_options(
-    const struct question *question, uint64_t k, enum fulcrum_method method)
+    const struct fulcrum_predict_options *options, uint64_t k,
+    enum fulcrum_method method)
 {
-    struct fulcrum_solver_options solver = question->options->solver;
+    struct fulcrum_solver_options solver = options->solver;
     /* Draws that the equations may be far off for are simulated, like such points. */
     if (method == FULCRUM_METHOD_SIMULATE) {
         solver.method = FULCRUM_METHOD_SIMULATE;
     }
-    solver.seed =
-        fulcrum_stream_seed(solver.seed, question->options->point_index + 1, k);
+    solver.seed = fulcrum_stream_seed(solver.seed, options->point_index + 1, k);
     solver.half_width_rel = DRAW_HALF_WIDTH_REL;
     solver.max_steps = DRAW_MOST_STEPS;
     return solver;
@@ -229,17 +223,18 @@ static struct fulcrum_solver_options draw_options(
 
 /* Solves the draws one after the other; those that cannot run are not counted. */
 static void solve_draws(struct fulcrum_predictor *predictor,
-    const struct question *question, struct fulcrum_prediction *out)
+    const struct fulcrum_point *point, const struct fulcrum_predict_options *options,
+    struct fulcrum_prediction *out)
 {
     size_t ran = 0;
     size_t agreed = 0;
     for (size_t i = 0; i < predictor->draw_count; i++) {
         double *values = predictor->draws + i * FULCRUM_OUTPUT_COUNT;
         uint64_t k = (uint64_t)i + 1;
-        struct fulcrum_point drawn = *question->point;
+        struct fulcrum_point drawn = *point;
         drawn.draw = k;
-        drawn.seed = question->options->solver.seed;
-        struct fulcrum_solver_options solver = draw_options(question, k, out->method);
+        drawn.seed = options->solver.seed;
+        struct fulcrum_solver_options solver = draw_options(options, k, out->method);
         for (size_t j = 0; j < FULCRUM_OUTPUT_COUNT; j++) {
             values[j] = FULCRUM_UNKNOWN;
         }
@@ -254,9 +249,10 @@ static void solve_draws(struct fulcrum_predictor *predictor,
 }
 
 static enum fulcrum_status add_intervals(struct fulcrum_predictor *predictor,
-    const struct question *question, struct fulcrum_prediction *out)
+    const struct fulcrum_point *point, const struct fulcrum_predict_options *options,
+    struct fulcrum_prediction *out)
 {
-    size_t draws = (size_t)question->options->draws;
+    size_t draws = (size_t)options->draws;
     if (draws > predictor->draw_capacity) {
         free(predictor->draws);
         predictor->draw_capacity = 0;
@@ -269,7 +265,7 @@ static enum fulcrum_status add_intervals(struct fulcrum_predictor *predictor,
     }
     predictor->draw_count = draws;
     double *column = predictor->draws + draws * FULCRUM_OUTPUT_COUNT;
-    solve_draws(predictor, question, out);
+    solve_draws(predictor, point, options, out);
     out->has_interval = out->draws > 1.0;
     for (size_t i = 0; out->has_interval && i < FULCRUM_OUTPUT_COUNT; i++) {
         /* The interval of one output over the draws that ran. */
@@ -342,8 +338,7 @@ enum fulcrum_status fulcrum_predictor_run(struct fulcrum_predictor *predictor,
     TRY(solve_point(predictor, point, &solver, err));
     fill_prediction(&predictor->solved, out);
     if (options->draws >= 1.0) {
-        const struct question question = {point, options};
-        TRY(add_intervals(predictor, &question, out));
+        TRY(add_intervals(predictor, point, options, out));
     }
     return FULCRUM_OK;
 }
@@ -352,11 +347,10 @@ enum fulcrum_status fulcrum_predictor_draw(struct fulcrum_predictor *predictor,
     const struct fulcrum_point *point, const struct fulcrum_predict_options *options,
     double *values, struct fulcrum_error *err)
 {
-    const struct question question = {point, options};
     struct fulcrum_point drawn = *point;
     drawn.seed = options->solver.seed;
     struct fulcrum_solver_options solver =
-        draw_options(&question, point->draw, options->solver.method);
+        draw_options(options, point->draw, options->solver.method);
     TRY(solve_point(predictor, &drawn, &solver, err));
     fill_values(&predictor->solved, values);
     return FULCRUM_OK;

@@ -4,7 +4,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "model/design/cluster.h"
+#include "model/design/cluster.c" /* NOLINT(bugprone-suspicious-include) */
 #include "tests/support/designs.h"
 #include "tests/support/suite.h"
 
@@ -99,12 +99,11 @@ TEST(test_an_infinite_critical_batch_keeps_the_epochs)
 
 TEST(test_epochs_double_at_the_critical_batch)
 {
-    assert_close("at B_c", fulcrum_epochs_rel(4096, 0, 4096), 2.0, 1e-15);
+    assert_close("at B_c", epochs_rel_of(4096, 0, 4096), 2.0, 1e-15);
     assert_close("far beyond, in proportion",
-        fulcrum_epochs_rel(2e12, 64, 4096) / fulcrum_epochs_rel(1e12, 64, 4096), 2.0,
-        1e-6);
-    CU_ASSERT_EQUAL(fulcrum_epochs_rel(64, 64, (double)NAN), 1.0);
-    CU_ASSERT_TRUE(isnan(fulcrum_epochs_rel(128, 64, (double)NAN)));
+        epochs_rel_of(2e12, 64, 4096) / epochs_rel_of(1e12, 64, 4096), 2.0, 1e-6);
+    CU_ASSERT_EQUAL(epochs_rel_of(64, 64, (double)NAN), 1.0);
+    CU_ASSERT_TRUE(isnan(epochs_rel_of(128, 64, (double)NAN)));
 }
 
 /* Twice the devices are never half as good nor worse in steps, with any links. */
@@ -474,16 +473,13 @@ TEST(test_the_best_changes_with_bytes_and_devices)
         {1, 300e9, 3e-6}, {64, 25e9, 14e-6}};
     const struct fulcrum_link_level nodes[LEVELS] = {
         {8, 300e9, 3e-6}, {2, 25e9, 14e-6}};
-    CU_ASSERT_EQUAL(fulcrum_allreduce_chosen(FULCRUM_ALLREDUCE_BEST, many, LEVELS, 1e3),
+    CU_ASSERT_EQUAL(allreduce_chosen(FULCRUM_ALLREDUCE_BEST, many, LEVELS, 1e3),
         FULCRUM_ALLREDUCE_TREE);
-    CU_ASSERT_EQUAL(
-        fulcrum_allreduce_chosen(FULCRUM_ALLREDUCE_BEST, many, LEVELS, 1e10),
+    CU_ASSERT_EQUAL(allreduce_chosen(FULCRUM_ALLREDUCE_BEST, many, LEVELS, 1e10),
         FULCRUM_ALLREDUCE_RING);
-    CU_ASSERT_EQUAL(
-        fulcrum_allreduce_chosen(FULCRUM_ALLREDUCE_BEST, nodes, LEVELS, 1e9),
+    CU_ASSERT_EQUAL(allreduce_chosen(FULCRUM_ALLREDUCE_BEST, nodes, LEVELS, 1e9),
         FULCRUM_ALLREDUCE_HIERARCHICAL);
-    CU_ASSERT_EQUAL(
-        fulcrum_allreduce_chosen(FULCRUM_ALLREDUCE_TREE, nodes, LEVELS, 1e9),
+    CU_ASSERT_EQUAL(allreduce_chosen(FULCRUM_ALLREDUCE_TREE, nodes, LEVELS, 1e9),
         FULCRUM_ALLREDUCE_TREE);
 }
 

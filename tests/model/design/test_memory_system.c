@@ -36,7 +36,7 @@ TEST(test_an_equal_memory_system_changes_nothing)
         CU_ASSERT_EQUAL(fulcrum_dram_traffic_rel(&law, 6e6, (double)NAN), 1.0);
         CU_ASSERT_EQUAL(fulcrum_dram_traffic_rel(&law, (double)NAN, 6e6), 1.0);
     }
-    assert_close("time", fulcrum_memory_time_rel(dram_frac, 1.0, 1.0), 1.0, 1e-15);
+    assert_close("time", memory_time_rel(dram_frac, 1.0, 1.0), 1.0, 1e-15);
 }
 
 TEST(test_traffic_has_its_limits)
@@ -53,8 +53,8 @@ TEST(test_traffic_has_its_limits)
     CU_ASSERT_EQUAL(fulcrum_dram_traffic_rel(&bounded, 6e6, 1e9), 0.3);
     CU_ASSERT(fulcrum_dram_traffic_rel(&bounded, 6e6, 0.99e9) > 0.3);
     /* Infinite bandwidth: all but the DRAM's share is left. */
-    assert_close("bandwidth", fulcrum_memory_time_rel(dram_frac, 1.0, 1e300),
-        1.0 - dram_frac, 1e-15);
+    assert_close(
+        "bandwidth", memory_time_rel(dram_frac, 1.0, 1e300), 1.0 - dram_frac, 1e-15);
 }
 
 /* A reference that holds everything has compulsory traffic only; smaller caches more,

@@ -367,8 +367,7 @@ TEST(test_audit_refuses_what_cannot_be)
         bad.cycles_per_s *= cases[i].throughput_factor;
         bad.loads[1].mean_customers *= cases[i].customers_factor;
         bad.loads[1].busy_frac = cases[i].busy_frac;
-        ASSERT_FAILS(
-            fulcrum_product_form_audit(&network, bad.cycles_per_s, bad.loads, &err),
+        ASSERT_FAILS(audit(&network, bad.cycles_per_s, bad.loads, &err),
             FULCRUM_ERR_NUMERIC, cases[i].named);
     }
 }
