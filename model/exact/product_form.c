@@ -19,7 +19,6 @@
 #include <math.h>
 #include <stdbool.h>
 #include <stddef.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "model/status.h"
@@ -242,10 +241,9 @@ static void check_rates(
         FULCRUM_ERR_RANGE,
         "rate is empty; type ld needs one for each number of customers");
     for (size_t i = 0; station->rate != NULL && i < station->rate_count; i++) {
-        char name[40];
-        (void)snprintf(name, sizeof name, "rate[%zu]", i);
-        const struct fulcrum_range range = {name, 0, 1e-9, 1e9, FULCRUM_RANGE_REAL};
-        fulcrum_check_range(faults, "", &range, station->rate[i]);
+        double rate = station->rate[i];
+        FAULT_IF(!(rate >= 1e-9 && rate <= 1e9), faults, FULCRUM_ERR_RANGE,
+            "rate[%zu] = %g is outside [1e-09, 1e+09]", i, rate);
     }
 }
 
