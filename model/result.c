@@ -222,8 +222,13 @@ void fulcrum_result_number(
 void fulcrum_result_flag(
     struct fulcrum_result *result, const char *key, const char *title, bool value)
 {
-    (void)add_fact(result, key, title, FULCRUM_VALUE_FLAG,
-        (struct fulcrum_cell){value ? 1.0 : 0.0, NAN, NAN, NULL});
+    const struct fulcrum_item *found = fulcrum_result_find(result, key);
+    if (found != NULL) {
+        result->items[found - result->items].cell.number = value ? 1.0 : 0.0;
+    } else {
+        (void)add_fact(result, key, title, FULCRUM_VALUE_FLAG,
+            (struct fulcrum_cell){value ? 1.0 : 0.0, NAN, NAN, NULL});
+    }
 }
 
 void fulcrum_result_text(
@@ -463,6 +468,12 @@ void fulcrum_table_flag(
     if (column != NULL) {
         column->shown.kind = FULCRUM_VALUE_FLAG;
     }
+}
+
+void fulcrum_table_ratio(struct fulcrum_table *table, const char *key,
+    const char *title, struct fulcrum_ratio ratio)
+{
+    fulcrum_table_estimate(table, key, title, ratio.value, ratio.lo, ratio.hi);
 }
 
 void fulcrum_table_text(

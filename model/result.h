@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "model/interval.h"
 #include "model/status.h"
 
 /*
@@ -71,6 +72,7 @@ void fulcrum_result_text(struct fulcrum_result *result, const char *key,
 /* The same, made as by printf. */
 void fulcrum_result_print(struct fulcrum_result *result, const char *key,
     const char *title, const char *format, ...) FULCRUM_PRINTF(4, 5);
+/* A flag that is there changes its value. */
 void fulcrum_result_flag(
     struct fulcrum_result *result, const char *key, const char *title, bool value);
 
@@ -114,6 +116,8 @@ void fulcrum_table_number(
 /* In files three columns: KEY, KEY_lo and KEY_hi. */
 void fulcrum_table_estimate(struct fulcrum_table *table, const char *key,
     const char *title, double value, double lo, double hi);
+void fulcrum_table_ratio(struct fulcrum_table *table, const char *key,
+    const char *title, struct fulcrum_ratio ratio);
 void fulcrum_table_text(
     struct fulcrum_table *table, const char *key, const char *title, const char *text);
 void fulcrum_table_flag(

@@ -17,6 +17,7 @@
 #include "cli/message.h"
 #include "cli/output/sweep_columns.h"
 #include "cli/whatif/whatif.h"
+#include "model/study/study.h"
 #include "model/try.h"
 
 /*
@@ -110,7 +111,9 @@ static void show_progress(
 static void note_points(
     struct explore_job *job, const struct fulcrum_sweep_point *points, size_t count)
 {
-    fulcrum_sweep_finding_add(job->finding, points, count);
+    if (job->finding != NULL) {
+        fulcrum_sweep_finding_add(job->finding, points, count);
+    }
     for (size_t i = 0; i < count; i++) {
         int ok = points[i].status == FULCRUM_OK;
         if (!ok && job->failed++ == 0) {
@@ -211,9 +214,10 @@ static enum fulcrum_status end_output(
 {
     bool is_kept = fulcrum_stream_is_kept(job->stream);
     struct fulcrum_result *found = is_kept ? job->result : fulcrum_result_new(NULL);
-    fulcrum_sweep_finding_tell(job->finding, found);
     if (job->front != NULL) {
         add_front(job, found);
+    } else {
+        fulcrum_sweep_finding_tell(job->finding, found);
     }
     if (job->interrupted) {
         fulcrum_message_warn_in(job->context,
@@ -471,7 +475,7 @@ static enum fulcrum_status explore_front(
     TRY(find_front(job, err));
     if (job->settings->solve.intervals == NULL) {
         job->plan.predict.draws = standard_draws(job->chosen_count);
-        fulcrum_yardstick_free(job->yardstick);
+        fulcrum_study_free(job->yardstick);
         job->yardstick = NULL;
         TRY(predict_yardstick(job, err));
     }
@@ -495,8 +499,9 @@ static enum fulcrum_status run_explore(
     TRY_OR_END(fulcrum_scenario_new(
         &job->subject.inputs.scenario, &job->subject.scenario, err));
     TRY_OR_END(predict_yardstick(job, err));
-    TRY_OR_END(fulcrum_sweep_finding_new(
-        &job->plan, job->settings->pareto == NULL, &job->finding, err));
+    if (job->settings->pareto == NULL) {
+        TRY_OR_END(fulcrum_sweep_finding_new(&job->plan, &job->finding, err));
+    }
     job->stop = fulcrum_interrupt_watch();
     status =
         job->settings->pareto != NULL ? explore_front(job, err) : explore_all(job, err);
@@ -506,7 +511,7 @@ end:
         free(job->values[i]);
     }
     free(job->actor_choices);
-    fulcrum_yardstick_free(job->yardstick);
+    fulcrum_study_free(job->yardstick);
     fulcrum_stream_free(job->stream);
     fulcrum_result_free(job->result);
     fulcrum_sweep_finding_free(job->finding);

@@ -38,16 +38,11 @@ static double spread_of(
 static void give_priors(struct fulcrum_candidate *candidate,
     const struct fulcrum_field *const *fields, size_t count)
 {
-    struct fulcrum_design_inputs *inputs = &candidate->subject.inputs;
     struct fulcrum_prior *priors = fulcrum_allocate(count, sizeof *priors);
     for (size_t i = 0; i < count; i++) {
         priors[i] = (struct fulcrum_prior){fields[i], spread_of(candidate, fields[i])};
     }
-    free(inputs->priors);
-    inputs->priors = priors;
-    inputs->prior_count = count;
-    inputs->scenario.priors = priors;
-    inputs->scenario.prior_count = count;
+    fulcrum_inputs_give_priors(&candidate->subject.inputs, priors, count);
 }
 
 static bool is_prior(
@@ -115,10 +110,7 @@ static enum fulcrum_status find_design(
 static void give_up(struct fulcrum_candidate *candidate,
     struct fulcrum_prediction *prediction, const struct fulcrum_error *why)
 {
-    for (size_t i = 0; i < FULCRUM_OUTPUT_COUNT; i++) {
-        prediction->value[i] = FULCRUM_UNKNOWN;
-    }
-    prediction->actor_count = FULCRUM_UNKNOWN;
+    *prediction = fulcrum_prediction_unknown();
     size_t length = strcspn(why->detail, "\n");
     (void)snprintf(
         candidate->reason, sizeof candidate->reason, "%.*s", (int)length, why->detail);

@@ -12,7 +12,7 @@
 struct fulcrum_recommend_settings {
     const char *question;
     struct fulcrum_text_list names;    /* machines that are compared */
-    struct fulcrum_text_list machines; /* of --machine; joined in design.machine */
+    struct fulcrum_text_list machines; /* of --machine; design.machine is the first */
     struct fulcrum_design_settings design;
     struct fulcrum_solve_settings solve;
     struct fulcrum_actors_rule actors;

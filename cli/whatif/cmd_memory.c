@@ -47,18 +47,6 @@ struct settings {
 static const struct fulcrum_field factor_field = {
     .path = "FACTORS", .kind = FULCRUM_FIELD_NUMBER, .least = 1e-3, .most = 1e6};
 
-/* How estimates and draws are solved. */
-struct solution {
-    struct fulcrum_predict_options predict;
-    struct fulcrum_solver_options estimate;
-};
-
-/* One machine, with its own costs where components are asked about. */
-struct machine {
-    struct fulcrum_subject subject;
-    struct fulcrum_component_costs costs;
-};
-
 /* The exponent is nobody's measurement: unless it is set, it is drawn too. */
 static void add_exponent_prior(struct fulcrum_design_inputs *inputs)
 {
@@ -71,11 +59,7 @@ static void add_exponent_prior(struct fulcrum_design_inputs *inputs)
         is_known = is_known || priors[i].field == exponent;
     }
     priors[count] = (struct fulcrum_prior){exponent, EXPONENT_SPREAD_FACTOR};
-    free(inputs->priors);
-    inputs->priors = priors;
-    inputs->prior_count = is_known ? count : count + 1;
-    inputs->scenario.priors = priors;
-    inputs->scenario.prior_count = inputs->prior_count;
+    fulcrum_inputs_give_priors(inputs, priors, is_known ? count : count + 1);
 }
 
 static enum fulcrum_status read_machine(const struct settings *settings,
@@ -96,45 +80,25 @@ static enum fulcrum_status read_machine(const struct settings *settings,
 
 /* That of --machine and those of --machines, names between commas. */
 static enum fulcrum_status read_machines(const struct settings *settings,
-    struct fulcrum_context *context, struct machine *machines, size_t *count,
+    struct fulcrum_context *context, struct fulcrum_subject *machines, size_t *count,
     struct fulcrum_error *err)
 {
     const char *rest = settings->machines;
-    TRY(read_machine(settings, settings->design.machine, context,
-        &machines[(*count)++].subject, err));
+    TRY(read_machine(
+        settings, settings->design.machine, context, &machines[(*count)++], err));
     while (rest != NULL) {
         char *name = fulcrum_list_part(&rest);
         enum fulcrum_status status =
             *count == MACHINES_MOST
                 ? fulcrum_usage_fail(context, err, FULCRUM_ERR_RANGE,
                       "--machines: more than %d", (int)MACHINES_MOST - 1)
-                : read_machine(
-                      settings, name, context, &machines[(*count)++].subject, err);
+                : read_machine(settings, name, context, &machines[(*count)++], err);
         free(name);
         if (status != FULCRUM_OK) {
             return fulcrum_fail_in(err, status, "--machines");
         }
     }
     return FULCRUM_OK;
-}
-
-static enum fulcrum_status find_costs(struct machine *machines, size_t count,
-    const struct solution *solution, const struct fulcrum_context *context,
-    struct fulcrum_error *err)
-{
-    struct fulcrum_watch watch;
-    enum fulcrum_status status = FULCRUM_OK;
-    fulcrum_watch_start(&watch, context, "");
-    for (size_t m = 0; m < count && status == FULCRUM_OK; m++) {
-        const struct fulcrum_memory_plan plan = {machines[m].subject.scenario,
-            solution->predict, &solution->estimate, fulcrum_watch_show, &watch};
-        watch.first_frac = (double)m / (double)count;
-        watch.part_frac = 1.0 / (double)count;
-        watch.stage = machines[m].subject.design.machine.name;
-        status = fulcrum_component_costs_find(&plan, &machines[m].costs, err);
-    }
-    fulcrum_watch_end(&watch);
-    return status;
 }
 
 /* What each component takes is told of batches for actors and of training steps. */
@@ -150,157 +114,60 @@ static enum fulcrum_status check_components(
         design->workload.name);
 }
 
-static void add_machine(struct fulcrum_table *table, const struct machine *machine)
-{
-    const struct fulcrum_design *design = &machine->subject.design;
-    const struct fulcrum_component_costs *costs = &machine->costs;
-    const struct fulcrum_prediction *prediction = &costs->prediction;
-    fulcrum_table_row(table);
-    fulcrum_table_text(table, "machine", "machine", design->machine.name);
-    fulcrum_table_text(table, "gpu", NULL, design->machine.gpu.name);
-    fulcrum_table_text(table, "workload", NULL, design->workload.name);
-    fulcrum_table_text(table, "calibration", NULL, machine->subject.calibrations);
-    fulcrum_table_number(table, "actor_count", "actors", design->run.actor_count);
-    fulcrum_table_number(table, "gpu_count", NULL, design->run.gpu_count);
-    fulcrum_table_ratio(table, "steps_per_s", "steps", costs->steps_per_s);
-    fulcrum_table_ratio(
-        table, "ideal_gpu_speedup", "with ideal GPU", costs->gpu_speedup);
-    fulcrum_table_number(table, "gpu_s", "GPU time of a step", costs->gpu_s);
-    fulcrum_table_number(table, "batch_size", "batch", costs->batch_size);
-    fulcrum_table_number(table, "inference_s", "batch time", costs->inference_s);
-    fulcrum_table_number(table, "train_step_s", "training step", costs->train_step_s);
-    fulcrum_table_text(table, "method", NULL, fulcrum_method_name(prediction->method));
-    fulcrum_table_number(table, "solver_error_rel", NULL, prediction->solver_error_rel);
-    fulcrum_table_number(table, "draws", NULL, (double)costs->draw_count);
-}
-
-static bool is_kernel(size_t i)
-{
-    return fulcrum_ideal_is_gpu(i) && i != FULCRUM_IDEAL_LAUNCH;
-}
-
-/* GPU time in kernels, as the published shares have it: without launches, and without
- * what several GPUs wait for each other. */
-static double kernel_s(const struct fulcrum_component_costs *costs)
-{
-    double sum_s = 0.0;
-    for (size_t i = 0; i < FULCRUM_IDEAL_COUNT; i++) {
-        sum_s += is_kernel(i) ? costs->costs[i].gpu_s : 0.0;
-    }
-    return sum_s;
-}
-
-/* One row of a machine: a component, or what no component is, the environments and
- * whatever else actors wait for. */
-struct component {
-    const char *name;
-    const char *meaning;
-    double gpu_s;
-    double gpu_frac;
-    double kernel_frac;
-    const struct fulcrum_component_cost *cost;
-};
-
-static void add_component(struct fulcrum_table *table, const struct machine *machine,
-    const struct component *component)
-{
-    const struct fulcrum_component_cost *cost = component->cost;
-    const struct fulcrum_machine *preset = &machine->subject.design.machine;
-    fulcrum_table_row(table);
-    fulcrum_table_text(table, "machine", "machine", preset->name);
-    fulcrum_table_text(table, "gpu", NULL, preset->gpu.name);
-    fulcrum_table_text(table, "component", NULL, component->name);
-    fulcrum_table_text(table, "meaning", "made ideal", component->meaning);
-    fulcrum_table_number(table, "gpu_s", NULL, component->gpu_s);
-    fulcrum_table_number(table, "gpu_frac", "GPU time", component->gpu_frac);
-    fulcrum_table_number(table, "kernel_frac", NULL, component->kernel_frac);
-    fulcrum_table_ratio(table, "run_frac", "of a run", cost->in_order);
-    fulcrum_table_number(table, "least_frac", "least", cost->run.least_frac);
-    fulcrum_table_ratio(table, "mean_frac", "mean", cost->mean);
-    fulcrum_table_number(table, "most_frac", "most", cost->run.most_frac);
-    fulcrum_table_number(table, "first_frac", NULL, cost->run.first_frac);
-    fulcrum_table_number(table, "last_frac", NULL, cost->run.last_frac);
-    fulcrum_table_ratio(table, "speedup", "speed-up", cost->speedup);
-    fulcrum_table_number(table, "steps_per_s", NULL, machine->costs.steps_per_s.value);
-}
-
-static void add_components(struct fulcrum_table *table, const struct machine *machine)
-{
-    const struct fulcrum_component_costs *costs = &machine->costs;
-    double kernels_s = kernel_s(costs);
-    for (size_t i = 0; i < FULCRUM_IDEAL_COUNT; i++) {
-        const struct fulcrum_component_cost *cost = &costs->costs[i];
-        double gpu_s = fulcrum_ideal_is_gpu(i) ? cost->gpu_s : FULCRUM_UNKNOWN;
-        const struct component component = {fulcrum_ideal_name(i),
-            fulcrum_ideal_meaning(i), gpu_s,
-            costs->gpu_s > 0.0 ? gpu_s / costs->gpu_s : FULCRUM_UNKNOWN,
-            is_kernel(i) && kernels_s > 0.0 ? gpu_s / kernels_s : FULCRUM_UNKNOWN,
-            cost};
-        add_component(table, machine, &component);
-    }
-    const double rest = costs->rest.value;
-    const struct fulcrum_component_cost rests = {
-        .run = {rest, rest, rest, rest, rest, rest},
-        .in_order = costs->rest,
-        .mean = costs->rest,
-        .speedup = {FULCRUM_UNKNOWN, FULCRUM_UNKNOWN, FULCRUM_UNKNOWN}};
-    const struct component all_else = {"rest", "the rest: environments on the CPU",
-        FULCRUM_UNKNOWN, FULCRUM_UNKNOWN, FULCRUM_UNKNOWN, &rests};
-    add_component(table, machine, &all_else);
-}
-
 /* Shares of GPU time and of a run, machine by machine. */
-static enum fulcrum_status show_components(const struct machine *machines, size_t count,
-    const struct fulcrum_context *context, struct fulcrum_error *err)
+static enum fulcrum_status find_costs(struct fulcrum_subject *machines, size_t count,
+    struct fulcrum_memory_plan *plan, const struct fulcrum_context *context,
+    struct fulcrum_error *err)
 {
+    struct fulcrum_watch *watch = plan->watcher;
     struct fulcrum_result *result = fulcrum_result_new("fulcrum-memory");
-    const struct fulcrum_subject *first = &machines[0].subject;
-    unsigned flags = 0;
-    fulcrum_result_text(result, "workload", "workload", first->design.workload.name);
-    fulcrum_result_text(result, "calibration", "calibration", first->calibrations);
-    struct fulcrum_table *table = fulcrum_result_table(result, "machines", "");
-    for (size_t m = 0; m < count; m++) {
-        add_machine(table, &machines[m]);
-        flags |= machines[m].costs.prediction.flags;
+    enum fulcrum_status status = FULCRUM_OK;
+    fulcrum_result_text(
+        result, "workload", "workload", machines[0].design.workload.name);
+    fulcrum_result_text(result, "calibration", "calibration", machines[0].calibrations);
+    struct fulcrum_cost_tables tables = {result,
+        fulcrum_result_table(result, "machines", ""),
+        fulcrum_result_table(result, "components",
+            "shares of GPU time, and of a run with components made ideal in this order "
+            "(least, mean, most: over all orders); speed-up from each alone"),
+        0};
+    fulcrum_table_make_main(tables.components);
+    fulcrum_watch_start(watch, context, "");
+    for (size_t m = 0; m < count && status == FULCRUM_OK; m++) {
+        plan->scenario = machines[m].scenario;
+        plan->calibration = machines[m].calibrations;
+        watch->first_frac = (double)m / (double)count;
+        watch->part_frac = 1.0 / (double)count;
+        watch->stage = machines[m].design.machine.name;
+        status = fulcrum_component_costs_add(plan, &tables, err);
     }
-    table = fulcrum_result_table(result, "components",
-        "shares of GPU time, and of a run with components made ideal in this order "
-        "(least, mean, most: over all orders); speed-up from each alone");
-    fulcrum_table_make_main(table);
-    for (size_t m = 0; m < count; m++) {
-        add_components(table, &machines[m]);
-        for (size_t i = 0; i < FULCRUM_IDEAL_COUNT; i++) {
-            if (machines[m].costs.costs[i].is_stuck) {
-                fulcrum_result_note_print(result, "notes",
-                    "%s: made ideal, '%s' changes nothing: its share of GPU time is 0, "
-                    "or "
-                    "the calibration's machine does not say what it has of it",
-                    machines[m].subject.design.machine.name, fulcrum_ideal_meaning(i));
-            }
-        }
+    fulcrum_watch_end(watch);
+    if (status != FULCRUM_OK) {
+        fulcrum_result_free(result);
+        return status;
     }
     if (count == 1) {
-        fulcrum_table_hide(table, "machine");
+        fulcrum_table_hide(tables.components, "machine");
     }
     /* No watts are shown here: where they come from does not matter. */
-    fulcrum_flags_add(flags & ~(unsigned)FULCRUM_FLAG_WATTS_ASSUMED, result);
+    fulcrum_flags_add(tables.flags & ~(unsigned)FULCRUM_FLAG_WATTS_ASSUMED, result);
     return fulcrum_context_show(context, result, err);
 }
 
 static enum fulcrum_status answer_components(const struct settings *settings,
-    const struct solution *solution, struct fulcrum_context *context,
+    struct fulcrum_memory_plan *plan, struct fulcrum_context *context,
     struct fulcrum_error *err)
 {
-    struct machine *machines = fulcrum_allocate(MACHINES_MOST, sizeof *machines);
+    struct fulcrum_subject *machines =
+        fulcrum_allocate(MACHINES_MOST, sizeof *machines);
     size_t count = 0;
     enum fulcrum_status status = FULCRUM_OK;
     TRY_OR_END(read_machines(settings, context, machines, &count, err));
-    TRY_OR_END(check_components(&machines[0].subject.design, err));
-    TRY_OR_END(find_costs(machines, count, solution, context, err));
-    status = show_components(machines, count, context, err);
+    TRY_OR_END(check_components(&machines[0].design, err));
+    status = find_costs(machines, count, plan, context, err);
 end:
     for (size_t m = 0; m < count; m++) {
-        fulcrum_subject_clear(&machines[m].subject);
+        fulcrum_subject_clear(&machines[m]);
     }
     free(machines);
     return status;
@@ -324,34 +191,6 @@ struct grid {
     struct fulcrum_study *study;
 };
 
-static enum fulcrum_status read_grid(const struct settings *settings,
-    struct fulcrum_context *context, struct grid *grid, struct fulcrum_error *err)
-{
-    const char *cache = settings->cache != NULL ? settings->cache : "1";
-    const char *bandwidth = settings->bandwidth != NULL ? settings->bandwidth : "1";
-    grid->cache = (struct fulcrum_numbers){"--cache", &factor_field, NULL, 0};
-    grid->bandwidth = (struct fulcrum_numbers){"--bandwidth", &factor_field, NULL, 0};
-    TRY(fulcrum_numbers_read(&grid->cache, cache, context, err));
-    TRY(fulcrum_numbers_read(&grid->bandwidth, bandwidth, context, err));
-    size_t cells = grid->cache.count * grid->bandwidth.count;
-    FULCRUM_USAGE_IF(cells > FACTORS_MOST, context, err, FULCRUM_ERR_RANGE,
-        "--cache and --bandwidth: %zu memory systems: expected at most %d, "
-        "'fulcrum explore' takes more",
-        cells, (int)FACTORS_MOST);
-    grid->versions = fulcrum_allocate(cells + 1, sizeof *grid->versions);
-    grid->designs = fulcrum_allocate(cells + 1, sizeof *grid->designs);
-    grid->versions[grid->count++] = (struct version){1.0, 1.0, {{NULL, 0.0, NULL}}};
-    for (size_t i = 0; i < cells; i++) {
-        double cache_rel = grid->cache.values[i / grid->bandwidth.count];
-        double bandwidth_rel = grid->bandwidth.values[i % grid->bandwidth.count];
-        if (cache_rel != 1.0 || bandwidth_rel != 1.0) {
-            grid->versions[grid->count++] =
-                (struct version){cache_rel, bandwidth_rel, {{NULL, 0.0, NULL}}};
-        }
-    }
-    return FULCRUM_OK;
-}
-
 /* One field times a factor, checked against the field's range. */
 static enum fulcrum_status multiply(const struct fulcrum_design *design,
     const char *path, double factor, struct fulcrum_setting *out,
@@ -369,20 +208,48 @@ static enum fulcrum_status multiply(const struct fulcrum_design *design,
     return FULCRUM_OK;
 }
 
-static enum fulcrum_status make_designs(struct grid *grid, struct fulcrum_error *err)
+static enum fulcrum_status add_version(struct grid *grid, double cache_rel,
+    double bandwidth_rel, struct fulcrum_error *err)
 {
     const struct fulcrum_design *design = &grid->subject.design;
-    for (size_t i = 0; i < grid->count; i++) {
-        struct version *version = &grid->versions[i];
-        struct fulcrum_point *point = &grid->designs[i];
-        point->varied = version->settings;
-        if (version->cache_rel != 1.0) {
-            TRY(multiply(design, "machine.gpu.llc_byte", version->cache_rel,
-                &version->settings[point->varied_count++], err));
-        }
-        if (version->bandwidth_rel != 1.0) {
-            TRY(multiply(design, "machine.gpu.dram_byte_per_s", version->bandwidth_rel,
-                &version->settings[point->varied_count++], err));
+    struct version *version = &grid->versions[grid->count];
+    struct fulcrum_point *point = &grid->designs[grid->count++];
+    *version = (struct version){.cache_rel = cache_rel, .bandwidth_rel = bandwidth_rel};
+    point->varied = version->settings;
+    if (cache_rel != 1.0) {
+        TRY(multiply(design, "machine.gpu.llc_byte", cache_rel,
+            &version->settings[point->varied_count++], err));
+    }
+    if (bandwidth_rel != 1.0) {
+        TRY(multiply(design, "machine.gpu.dram_byte_per_s", bandwidth_rel,
+            &version->settings[point->varied_count++], err));
+    }
+    return FULCRUM_OK;
+}
+
+static enum fulcrum_status read_grid(const struct settings *settings,
+    struct fulcrum_context *context, struct grid *grid, struct fulcrum_error *err)
+{
+    const char *cache = settings->cache != NULL ? settings->cache : "1";
+    const char *bandwidth = settings->bandwidth != NULL ? settings->bandwidth : "1";
+    grid->cache = (struct fulcrum_numbers){"--cache", &factor_field, NULL, 0};
+    grid->bandwidth = (struct fulcrum_numbers){"--bandwidth", &factor_field, NULL, 0};
+    TRY(fulcrum_numbers_read(&grid->cache, cache, context, err));
+    TRY(fulcrum_numbers_read(&grid->bandwidth, bandwidth, context, err));
+    size_t cells = grid->cache.count * grid->bandwidth.count;
+    FULCRUM_USAGE_IF(cells > FACTORS_MOST, context, err, FULCRUM_ERR_RANGE,
+        "--cache and --bandwidth: %zu memory systems: expected at most %d, "
+        "'fulcrum explore' takes more",
+        cells, (int)FACTORS_MOST);
+    TRY(read_machine(settings, settings->design.machine, context, &grid->subject, err));
+    grid->versions = fulcrum_allocate(cells + 1, sizeof *grid->versions);
+    grid->designs = fulcrum_allocate(cells + 1, sizeof *grid->designs);
+    TRY(add_version(grid, 1.0, 1.0, err));
+    for (size_t i = 0; i < cells; i++) {
+        double cache_rel = grid->cache.values[i / grid->bandwidth.count];
+        double bandwidth_rel = grid->bandwidth.values[i % grid->bandwidth.count];
+        if (cache_rel != 1.0 || bandwidth_rel != 1.0) {
+            TRY(add_version(grid, cache_rel, bandwidth_rel, err));
         }
     }
     return FULCRUM_OK;
@@ -460,21 +327,16 @@ static enum fulcrum_status show_systems(const struct grid *grid,
 }
 
 static enum fulcrum_status answer_systems(const struct settings *settings,
-    const struct solution *solution, struct fulcrum_context *context,
+    struct fulcrum_memory_plan *plan, struct fulcrum_context *context,
     struct fulcrum_error *err)
 {
     struct grid *grid = fulcrum_allocate(1, sizeof *grid);
-    struct fulcrum_watch watch;
     enum fulcrum_status status = FULCRUM_OK;
     TRY_OR_END(read_grid(settings, context, grid, err));
-    TRY_OR_END(
-        read_machine(settings, settings->design.machine, context, &grid->subject, err));
-    TRY_OR_END(make_designs(grid, err));
-    const struct fulcrum_memory_plan plan = {grid->subject.scenario, solution->predict,
-        &solution->estimate, fulcrum_watch_show, &watch};
-    fulcrum_watch_start(&watch, context, "memory systems");
-    status = fulcrum_memory_study(&plan, grid->designs, grid->count, &grid->study, err);
-    fulcrum_watch_end(&watch);
+    plan->scenario = grid->subject.scenario;
+    fulcrum_watch_start(plan->watcher, context, "memory systems");
+    status = fulcrum_memory_study(plan, grid->designs, grid->count, &grid->study, err);
+    fulcrum_watch_end(plan->watcher);
     TRY_OR_END(status);
     status = show_systems(grid, context, err);
 end:
@@ -492,8 +354,11 @@ static enum fulcrum_status run(
     const void *data, struct fulcrum_context *context, struct fulcrum_error *err)
 {
     const struct settings *settings = data;
-    struct solution solution;
     bool has_factors = settings->cache != NULL || settings->bandwidth != NULL;
+    struct fulcrum_watch watch;
+    struct fulcrum_solver_options estimate;
+    struct fulcrum_memory_plan plan = {
+        .estimate = &estimate, .watch = fulcrum_watch_show, .watcher = &watch};
     FULCRUM_USAGE_IF(has_factors && settings->machines != NULL, context, err,
         FULCRUM_ERR_UNSUPPORTED,
         "--machines compares components, not the factors of --cache and "
@@ -503,17 +368,17 @@ static enum fulcrum_status run(
      * estimates are simulated, draws solved by equations, unless a method is asked for.
      */
     TRY(fulcrum_solve_settings_read(
-        &settings->solve, MEMORY_DRAWS, context, &solution.predict, err));
-    solution.estimate = solution.predict.solver;
-    if (solution.estimate.method == FULCRUM_METHOD_AUTO) {
-        solution.predict.solver.method = FULCRUM_METHOD_FAST;
-        solution.estimate.method = FULCRUM_METHOD_SIMULATE;
-        if (!(solution.estimate.half_width_rel > 0.0)) {
-            solution.estimate.half_width_rel = ESTIMATE_HALF_WIDTH_REL;
+        &settings->solve, MEMORY_DRAWS, context, &plan.predict, err));
+    estimate = plan.predict.solver;
+    if (estimate.method == FULCRUM_METHOD_AUTO) {
+        plan.predict.solver.method = FULCRUM_METHOD_FAST;
+        estimate.method = FULCRUM_METHOD_SIMULATE;
+        if (!(estimate.half_width_rel > 0.0)) {
+            estimate.half_width_rel = ESTIMATE_HALF_WIDTH_REL;
         }
     }
-    return has_factors ? answer_systems(settings, &solution, context, err)
-                       : answer_components(settings, &solution, context, err);
+    return has_factors ? answer_systems(settings, &plan, context, err)
+                       : answer_components(settings, &plan, context, err);
 }
 
 static const struct fulcrum_option rows[] = {

@@ -10,7 +10,6 @@
 #include "cli/message.h"
 #include "cli/whatif/whatif.h"
 #include "model/predict/solver.h"
-#include "model/quantity.h"
 #include "model/try.h"
 #include "model/whatif/node_rows.h"
 
@@ -36,7 +35,8 @@ struct settings {
 
 struct machine {
     struct fulcrum_subject subject;
-    struct fulcrum_node_rows rows;
+    size_t first; /* its rows, as far as they are there */
+    size_t end;
 };
 
 /* All machines, and what is asked of them. */
@@ -51,7 +51,8 @@ struct job {
     struct fulcrum_node_plan plan;
     struct fulcrum_watch watch;
     size_t expected; /* rows of all machines */
-    size_t count;    /* that are there */
+    struct fulcrum_result *result;
+    struct fulcrum_table *table; /* with the rows that are there */
     bool is_interrupted;
 };
 
@@ -201,9 +202,26 @@ static enum fulcrum_status read_job(struct job *job, struct fulcrum_error *err)
     return read_solution(job, err);
 }
 
+static void add_facts(struct job *job)
+{
+    const struct fulcrum_subject *first = &job->machines[0].subject;
+    struct fulcrum_result *result = fulcrum_result_new("fulcrum-node");
+    fulcrum_result_flag(result, "complete", NULL, true);
+    fulcrum_result_text(
+        result, "workload", "workload", first->inputs.base.workload.name);
+    fulcrum_result_text(result, "calibration", "calibration", first->calibrations);
+    fulcrum_result_text(result, "actors_rule", "actors", job->actors.text);
+    fulcrum_result_number(result, "plateau_frac", "plateau", job->plan.plateau_frac);
+    job->result = result;
+    job->table = fulcrum_result_table(result, "rows", "");
+    job->plan.calibration = first->calibrations;
+    job->plan.actors_rule = job->actors.text;
+}
+
 static enum fulcrum_status find_rows(struct job *job, struct fulcrum_error *err)
 {
     enum fulcrum_status status = FULCRUM_OK;
+    size_t count = 0;
     job->plan.is_stopped = fulcrum_watch_stopped;
     job->plan.watch = fulcrum_watch_show;
     job->plan.watcher = &job->watch;
@@ -212,171 +230,90 @@ static enum fulcrum_status find_rows(struct job *job, struct fulcrum_error *err)
         struct machine *machine = &job->machines[i];
         const struct fulcrum_design_inputs *inputs = &machine->subject.inputs;
         double own = (double)fulcrum_node_row_count(&job->plan, &inputs->base.machine);
-        job->watch.first_frac = (double)job->count / (double)job->expected;
+        job->watch.first_frac = (double)count / (double)job->expected;
         job->watch.part_frac = own / (double)job->expected;
-        status =
-            fulcrum_node_rows_find(&job->plan, &inputs->scenario, &machine->rows, err);
-        job->count += machine->rows.count;
+        machine->first = count;
+        status = fulcrum_node_rows_find(&job->plan, &inputs->scenario, job->table, err);
+        count = fulcrum_table_rows(job->table);
+        machine->end = count;
     }
     fulcrum_watch_end(&job->watch);
     job->is_interrupted = status == FULCRUM_ERR_INTERRUPTED;
     /* A table without rows would take the place of an older file for nothing. */
-    return job->is_interrupted && job->count > 0 ? FULCRUM_OK : status;
+    return job->is_interrupted && count > 0 ? FULCRUM_OK : status;
 }
 
-static bool runs(const struct fulcrum_node_row *row)
+static double number_at(const struct job *job, size_t row, const char *key)
 {
-    return row->point.status == FULCRUM_OK;
+    return fulcrum_table_at(job->table, row, key).number;
 }
 
 /* All rows failed: there is no result, and the first reason is the message. */
-static enum fulcrum_status judge_rows(
-    const struct job *job, size_t *failed, struct fulcrum_error *err)
+static enum fulcrum_status judge_rows(const struct job *job, struct fulcrum_error *err)
 {
+    size_t count = fulcrum_table_rows(job->table);
+    size_t failed = 0;
     const char *reason = "";
-    *failed = 0;
-    for (size_t m = job->machine_count; m-- > 0;) {
-        for (size_t i = job->machines[m].rows.count; i-- > 0;) {
-            const struct fulcrum_node_row *row = &job->machines[m].rows.rows[i];
-            *failed += runs(row) ? 0 : 1;
-            reason = runs(row) ? reason : row->reason;
+    TRY(fulcrum_result_check(job->result, err));
+    for (size_t i = count; i-- > 0;) {
+        const char *status = fulcrum_table_at(job->table, i, "status").text;
+        if (strcmp(status, "ok") != 0) {
+            failed++;
+            reason = status;
         }
     }
-    FAIL_IF(*failed > 0 && *failed == job->count, err, FULCRUM_ERR_INFEASIBLE,
+    FAIL_IF(failed > 0 && failed == count, err, FULCRUM_ERR_INFEASIBLE,
         "no row can run: %s", reason);
-    if (*failed > 0) {
-        fulcrum_message_warn(
-            "%zu of %zu rows cannot run: %s", *failed, job->count, reason);
+    if (failed > 0) {
+        fulcrum_message_warn("%zu of %zu rows cannot run: %s", failed, count, reason);
+    } else {
+        fulcrum_table_hide(job->table, "status");
+    }
+    if (fulcrum_table_constant(job->table, "learner_gpu_count") <= 0.0) {
+        fulcrum_table_hide(job->table, "learner_gpu_count");
     }
     return FULCRUM_OK;
 }
 
-static void add_outputs(struct fulcrum_table *table, const struct fulcrum_node_row *row,
-    const enum fulcrum_predicted *outputs, const char *const *titles, size_t count)
+/* The row with the most of an output; machine->end: none has it. */
+static size_t best_of(
+    const struct job *job, const struct machine *machine, const char *output)
 {
-    for (size_t i = 0; i < count; i++) {
-        fulcrum_table_output(table, fulcrum_output_name(outputs[i]),
-            titles != NULL ? titles[i] : NULL, &row->point.prediction, outputs[i]);
-    }
-}
-
-static void add_row_of(struct fulcrum_table *table, const struct job *job,
-    const struct machine *machine, const struct fulcrum_node_row *row)
-{
-    static const enum fulcrum_predicted rates[] = {FULCRUM_OUTPUT_steps_per_s,
-        FULCRUM_OUTPUT_steps_per_j_gpu, FULCRUM_OUTPUT_steps_per_j_system};
-    static const char *const titles[] = {"steps", "per GPU joule", "per system joule"};
-    static const enum fulcrum_predicted others[] = {FULCRUM_OUTPUT_gpu_w,
-        FULCRUM_OUTPUT_system_w, FULCRUM_OUTPUT_cpu_thread_busy_frac,
-        FULCRUM_OUTPUT_gpu_busy_frac, FULCRUM_OUTPUT_gpu_inference_busy_frac,
-        FULCRUM_OUTPUT_gpu_train_busy_frac, FULCRUM_OUTPUT_host_busy_frac};
-    const struct fulcrum_prediction *prediction = &row->point.prediction;
-    const struct fulcrum_design *base = &machine->subject.inputs.base;
-    bool has = runs(row);
-    fulcrum_table_row(table);
-    fulcrum_table_text(table, "machine", "machine", base->machine.name);
-    fulcrum_table_text(table, "workload", NULL, base->workload.name);
-    fulcrum_table_text(
-        table, "calibration", NULL, job->machines[0].subject.calibrations);
-    fulcrum_table_text(table, "actors_rule", NULL, job->actors.text);
-    fulcrum_table_number(table, "gpu_count", "GPUs", row->gpu_count);
-    fulcrum_table_number(
-        table, "learner_gpu_count", "learners", row->learner_gpu_count);
-    fulcrum_table_number(table, "thread_count", NULL, row->thread_count);
-    fulcrum_table_number(
-        table, "threads_per_gpu", "threads/GPU", row->thread_count / row->gpu_count);
-    fulcrum_table_number(table, "cpu_gpu_ratio_machine", NULL,
-        prediction->value[FULCRUM_OUTPUT_cpu_gpu_ratio_machine]);
-    fulcrum_table_number(table, "cpu_gpu_ratio_used", "CPU/GPU ratio",
-        prediction->value[FULCRUM_OUTPUT_cpu_gpu_ratio_used]);
-    fulcrum_table_number(table, "actor_count", NULL, prediction->actor_count);
-    add_outputs(table, row, rates, titles, sizeof rates / sizeof rates[0]);
-    fulcrum_table_number(table, "steps_per_s_per_gpu", NULL,
-        prediction->value[FULCRUM_OUTPUT_steps_per_s] / row->gpu_count);
-    fulcrum_table_text(table, "bottleneck", "bottleneck",
-        has ? fulcrum_bottleneck_name(prediction->bottleneck) : "");
-    fulcrum_table_ratio(table, "threads_needed", "threads needed", row->need);
-    add_outputs(table, row, others, NULL, sizeof others / sizeof others[0]);
-    fulcrum_table_ratio(
-        table, "relative", NULL, row->point.relative[FULCRUM_RELATIVE_speedup]);
-    fulcrum_table_number(
-        table, "bottleneck_agree_frac", NULL, prediction->bottleneck_agree_frac);
-    fulcrum_table_number(table, "plateau_frac", NULL, job->plan.plateau_frac);
-    fulcrum_table_number(table, "threads_needed_is_open", NULL,
-        isnan(row->need.value) ? FULCRUM_UNKNOWN : row->need_is_open);
-    fulcrum_table_text(
-        table, "method", NULL, has ? fulcrum_method_name(prediction->method) : "");
-    fulcrum_table_number(table, "solver_error_rel", NULL, prediction->solver_error_rel);
-    fulcrum_table_text(table, "status", "status", has ? "ok" : row->reason);
-}
-
-static enum fulcrum_status show(
-    const struct job *job, bool all_run, struct fulcrum_error *err)
-{
-    struct fulcrum_result *result = fulcrum_result_new("fulcrum-node");
-    const struct fulcrum_subject *first = &job->machines[0].subject;
-    fulcrum_result_flag(result, "complete", NULL, !job->is_interrupted);
-    fulcrum_result_text(
-        result, "workload", "workload", first->inputs.base.workload.name);
-    fulcrum_result_text(result, "calibration", "calibration", first->calibrations);
-    fulcrum_result_text(result, "actors_rule", "actors", job->actors.text);
-    fulcrum_result_number(result, "plateau_frac", "plateau", job->plan.plateau_frac);
-    struct fulcrum_table *table = fulcrum_result_table(result, "rows", "");
-    for (size_t m = 0; m < job->machine_count; m++) {
-        const struct machine *machine = &job->machines[m];
-        for (size_t i = 0; i < machine->rows.count; i++) {
-            add_row_of(table, job, machine, &machine->rows.rows[i]);
-        }
-    }
-    if (fulcrum_table_constant(table, "learner_gpu_count") <= 0.0) {
-        fulcrum_table_hide(table, "learner_gpu_count");
-    }
-    if (all_run) {
-        fulcrum_table_hide(table, "status");
-    }
-    return fulcrum_context_show(job->context, result, err);
-}
-
-/* The row with the most of an output; NULL where none runs. */
-static const struct fulcrum_node_row *best_of(
-    const struct fulcrum_node_rows *rows, enum fulcrum_predicted output)
-{
-    const struct fulcrum_node_row *best = NULL;
-    for (size_t i = 0; i < rows->count; i++) {
-        double value = rows->rows[i].point.prediction.value[output];
+    size_t best = machine->end;
+    for (size_t i = machine->first; i < machine->end; i++) {
+        double value = number_at(job, i, output);
         if (!isnan(value) &&
-            (best == NULL || value > best->point.prediction.value[output])) {
-            best = &rows->rows[i];
+            (best == machine->end || value > number_at(job, best, output))) {
+            best = i;
         }
     }
     return best;
 }
 
 /* "3 GPUs", "8 GPUs (2 learning)"; the caller frees it. */
-static char *name_gpus(const struct fulcrum_node_row *row)
+static char *name_gpus(const struct job *job, size_t row)
 {
-    const char *plural = row->gpu_count > 1.0 ? "s" : "";
-    return row->learner_gpu_count > 0.0
-               ? fulcrum_format("%.0f GPU%s (%.0f learning)", row->gpu_count, plural,
-                     row->learner_gpu_count)
-               : fulcrum_format("%.0f GPU%s", row->gpu_count, plural);
+    double gpus = number_at(job, row, "gpu_count");
+    double learners = number_at(job, row, "learner_gpu_count");
+    const char *plural = gpus > 1.0 ? "s" : "";
+    return learners > 0.0
+               ? fulcrum_format("%.0f GPU%s (%.0f learning)", gpus, plural, learners)
+               : fulcrum_format("%.0f GPU%s", gpus, plural);
 }
 
 /* Where a machine is fastest, and what all its GPUs make of it. */
 static void note_findings(const struct job *job, const struct machine *machine)
 {
-    const struct fulcrum_node_rows *rows = &machine->rows;
-    const struct fulcrum_node_row *fastest = best_of(rows, FULCRUM_OUTPUT_steps_per_s);
-    const struct fulcrum_node_row *leanest =
-        best_of(rows, FULCRUM_OUTPUT_steps_per_j_system);
-    if (fastest == NULL) {
+    size_t fastest = best_of(job, machine, "steps_per_s");
+    size_t leanest = best_of(job, machine, "steps_per_j_system");
+    if (fastest == machine->end) {
         return;
     }
-    const struct fulcrum_node_row *last = &rows->rows[rows->count - 1];
-    double relative = last->point.relative[FULCRUM_RELATIVE_speedup].value;
-    char *fast = name_gpus(fastest);
-    char *lean = leanest != NULL ? name_gpus(leanest) : fulcrum_format("unknown watts");
-    char *all = name_gpus(last);
+    double relative = number_at(job, machine->end - 1, "relative");
+    char *fast = name_gpus(job, fastest);
+    char *lean = leanest < machine->end ? name_gpus(job, leanest)
+                                        : fulcrum_format("unknown watts");
+    char *all = name_gpus(job, machine->end - 1);
     char *end = isnan(relative)
                     ? fulcrum_format("%s", "")
                     : fulcrum_format("; rate with %s over that of the first row: %.3g",
@@ -384,7 +321,7 @@ static void note_findings(const struct job *job, const struct machine *machine)
     fulcrum_message_note(job->context,
         "found: %s: fastest with %s (%.0f steps/s), most per system joule with %s%s",
         machine->subject.inputs.base.machine.name, fast,
-        fastest->point.prediction.value[FULCRUM_OUTPUT_steps_per_s], lean, end);
+        number_at(job, fastest, "steps_per_s"), lean, end);
     free(fast);
     free(lean);
     free(all);
@@ -393,21 +330,22 @@ static void note_findings(const struct job *job, const struct machine *machine)
 
 static enum fulcrum_status answer(struct job *job, struct fulcrum_error *err)
 {
-    size_t failed = 0;
     TRY(read_job(job, err));
+    add_facts(job);
     TRY(find_rows(job, err));
-    TRY(judge_rows(job, &failed, err));
-    TRY(show(job, failed == 0, err));
+    TRY(judge_rows(job, err));
     if (job->is_interrupted) {
-        fulcrum_message_warn(
-            "interrupted: %zu of %zu rows are there", job->count, job->expected);
+        fulcrum_message_warn("interrupted: %zu of %zu rows are there",
+            fulcrum_table_rows(job->table), job->expected);
+        fulcrum_result_flag(job->result, "complete", NULL, false);
         job->context->exit_code = FULCRUM_EXIT_INTERRUPTED;
-        return FULCRUM_OK;
     }
-    for (size_t m = 0; m < job->machine_count; m++) {
+    for (size_t m = 0; m < job->machine_count && !job->is_interrupted; m++) {
         note_findings(job, &job->machines[m]);
     }
-    return FULCRUM_OK;
+    enum fulcrum_status status = fulcrum_context_show(job->context, job->result, err);
+    job->result = NULL;
+    return status;
 }
 
 static enum fulcrum_status run(
@@ -415,9 +353,9 @@ static enum fulcrum_status run(
 {
     struct job job = {.settings = data, .context = context};
     enum fulcrum_status status = answer(&job, err);
+    fulcrum_result_free(job.result);
     for (size_t m = 0; m < job.machine_count; m++) {
         fulcrum_subject_clear(&job.machines[m].subject);
-        fulcrum_node_rows_clear(&job.machines[m].rows);
     }
     free(job.machines);
     free(job.gpus.values);

@@ -201,20 +201,10 @@ static enum fulcrum_status run(
     if (strcmp(settings.question, "machine") != 0) {
         TRY(refuse_machines(&settings, context, err));
     }
-    if (settings.machines.count == 0) {
-        return answer(&settings, context, err);
+    if (settings.machines.count > 0) {
+        settings.design.machine = settings.machines.items[0];
     }
-    /* "dgx-1,dgx-2": a list for 'machine', whether in one option or in several. */
-    char *joined = fulcrum_format("%s", settings.machines.items[0]);
-    for (size_t i = 1; i < settings.machines.count; i++) {
-        char *longer = fulcrum_format("%s,%s", joined, settings.machines.items[i]);
-        free(joined);
-        joined = longer;
-    }
-    settings.design.machine = joined;
-    enum fulcrum_status status = answer(&settings, context, err);
-    free(joined);
-    return status;
+    return answer(&settings, context, err);
 }
 
 static const struct fulcrum_option_group groups[] = {

@@ -24,13 +24,10 @@
 /* The fallback of --max-machines. */
 #define MACHINES_MOST 1000.0
 
-/* A machine, and what it comes to. */
-struct entry {
-    const struct fulcrum_candidate *candidate;
-    const char *name; /* the candidate's */
-    double price;     /* of one; NAN: not known */
+/* What the user says of a machine, and how often it does in the draws. */
+struct offer {
+    double price; /* of one; NAN: not given */
     double rack_unit_count;
-    struct fulcrum_cost cost; /* of the estimate, which decides how many are bought */
     double meets_frac;
     double best_frac;
 };
@@ -38,55 +35,32 @@ struct entry {
 struct offers {
     struct fulcrum_candidates list;
     struct fulcrum_need need;
-    struct entry *entries;      /* one per candidate */
+    struct offer *items;        /* one per candidate */
     size_t *order;              /* the best first */
-    struct fulcrum_cost *costs; /* of one draw */
+    struct fulcrum_cost *costs; /* of each candidate, draw after draw; the estimate is
+                                   first, and decides how many are bought */
 };
 
-/* NULL: there is none of that name. */
-static struct entry *find_entry(const struct offers *offers, const char *name)
+static const char *name_of(const struct offers *offers, size_t i)
 {
-    for (size_t i = 0; i < offers->list.count; i++) {
-        if (strcmp(offers->entries[i].name, name) == 0) {
-            return &offers->entries[i];
-        }
-    }
-    return NULL;
+    return fulcrum_string_get(&offers->list.items[i].name);
 }
 
-/* The names of -m. */
-static enum fulcrum_status add_list(
-    struct offers *offers, const char *list, struct fulcrum_error *err)
+/* The number of machines: there is none of that name. */
+static size_t find_offer(const struct offers *offers, const char *name)
 {
-    size_t room = 1;
-    for (const char *at = list; *at != '\0'; at++) {
-        room += *at == ',';
+    size_t i = 0;
+    while (i < offers->list.count && strcmp(name_of(offers, i), name) != 0) {
+        i++;
     }
-    offers->list.items = fulcrum_allocate(room, sizeof *offers->list.items);
-    offers->entries = fulcrum_allocate(room, sizeof *offers->entries);
-    offers->order = fulcrum_allocate(room, sizeof *offers->order);
-    for (char *name = fulcrum_list_part(&list); name != NULL;
-         name = fulcrum_list_part(&list)) {
-        bool is_new = find_entry(offers, name) == NULL;
-        size_t at = offers->list.count++;
-        struct fulcrum_string *kept = &offers->list.items[at].name;
-        fulcrum_string_add(kept, "%s", name);
-        free(name);
-        offers->entries[at] = (struct entry){.candidate = &offers->list.items[at],
-            .name = fulcrum_string_get(kept),
-            .price = FULCRUM_UNKNOWN,
-            .rack_unit_count = FULCRUM_UNKNOWN};
-        FULCRUM_USAGE_IF(!is_new, offers->list.context, err, FULCRUM_ERR_RANGE,
-            "--machine: %s is given twice", offers->entries[at].name);
-    }
-    return FULCRUM_OK;
+    return i;
 }
 
 /* Every preset with GPUs. */
-static enum fulcrum_status add_all(struct offers *offers, struct fulcrum_error *err)
+static enum fulcrum_status list_all(
+    struct fulcrum_string *names, struct fulcrum_error *err)
 {
     struct fulcrum_preset_entry *entries = NULL;
-    struct fulcrum_string names = {0};
     size_t count = 0;
     TRY(fulcrum_preset_list(FULCRUM_PRESET_MACHINE, &entries, &count, err));
     for (size_t i = 0; i < count; i++) {
@@ -96,27 +70,56 @@ static enum fulcrum_status add_all(struct offers *offers, struct fulcrum_error *
             design.machine.accelerator == FULCRUM_ACCELERATOR_GPU &&
             design.machine.gpu.count >= 1.0) {
             fulcrum_string_add(
-                &names, "%s%s", names.length > 0 ? "," : "", entries[i].name);
+                names, "%s%s", names->length > 0 ? "," : "", entries[i].name);
         }
     }
-    enum fulcrum_status status = add_list(offers, fulcrum_string_get(&names), err);
-    fulcrum_string_clear(&names);
     free(entries);
-    return status;
+    return FULCRUM_OK;
 }
 
+/* The names of -m, whether in one option or in several. */
 static enum fulcrum_status list_machines(
     struct offers *offers, struct fulcrum_error *err)
 {
-    const char *list = offers->list.settings->design.machine;
-    FULCRUM_USAGE_IF(list == NULL, offers->list.context, err, FULCRUM_ERR_MISSING,
+    const struct fulcrum_text_list *given = &offers->list.settings->machines;
+    struct fulcrum_string names = {0};
+    enum fulcrum_status status = FULCRUM_OK;
+    FULCRUM_USAGE_IF(given->count == 0, offers->list.context, err, FULCRUM_ERR_MISSING,
         "option '--machine' is missing: a list of machines, or 'all'");
-    return strcmp(list, "all") == 0 ? add_all(offers, err)
-                                    : add_list(offers, list, err);
+    if (given->count == 1 && strcmp(given->items[0], "all") == 0) {
+        TRY_OR_END(list_all(&names, err));
+    } else {
+        for (size_t i = 0; i < given->count; i++) {
+            fulcrum_string_add(&names, "%s%s", i > 0 ? "," : "", given->items[i]);
+        }
+    }
+    const char *list = fulcrum_string_get(&names);
+    size_t room = 1;
+    for (const char *at = list; *at != '\0'; at++) {
+        room += *at == ',';
+    }
+    offers->list.items = fulcrum_allocate(room, sizeof *offers->list.items);
+    offers->items = fulcrum_allocate(room, sizeof *offers->items);
+    offers->order = fulcrum_allocate(room, sizeof *offers->order);
+    for (const char *rest = list; rest != NULL && status == FULCRUM_OK;) {
+        char *name = fulcrum_list_part(&rest);
+        size_t at = offers->list.count;
+        if (find_offer(offers, name) < at) {
+            status = fulcrum_usage_fail(offers->list.context, err, FULCRUM_ERR_RANGE,
+                "--machine: %s is given twice", name);
+        }
+        fulcrum_string_add(&offers->list.items[offers->list.count++].name, "%s", name);
+        offers->items[at] = (struct offer){
+            .price = FULCRUM_UNKNOWN, .rack_unit_count = FULCRUM_UNKNOWN};
+        free(name);
+    }
+end:
+    fulcrum_string_clear(&names);
+    return status;
 }
 
 /* "MACHINE=NUMBER" of --price and --rack-units.
- *   member   of a struct entry
+ *   member   of a struct offer
  */
 static enum fulcrum_status read_numbers(struct offers *offers, const char *option,
     const struct fulcrum_text_list *texts, size_t member, struct fulcrum_error *err)
@@ -130,18 +133,18 @@ static enum fulcrum_status read_numbers(struct offers *offers, const char *optio
         enum fulcrum_status status =
             fulcrum_number_parse(option, equals + 1, &value, err);
         if (status != FULCRUM_OK) {
-            offers->list.context->exit_code = 2;
+            offers->list.context->exit_code = FULCRUM_EXIT_USAGE;
             return status;
         }
         FULCRUM_USAGE_IF(!(value >= 0.0), offers->list.context, err, FULCRUM_ERR_RANGE,
             "%s %s: expected 0 or more", option, text);
         char *name = fulcrum_format("%.*s", (int)(equals - text), text);
-        struct entry *entry = find_entry(offers, name);
+        size_t at = find_offer(offers, name);
         free(name);
-        FULCRUM_USAGE_IF(entry == NULL, offers->list.context, err,
-            FULCRUM_ERR_UNKNOWN_NAME, "%s %s: no such machine in --machine %s", option,
-            text, offers->list.settings->design.machine);
-        memcpy((char *)entry + member, &value, sizeof value);
+        FULCRUM_USAGE_IF(at == offers->list.count, offers->list.context, err,
+            FULCRUM_ERR_UNKNOWN_NAME, "%s %s: --machine has no such machine", option,
+            text);
+        memcpy((char *)&offers->items[at] + member, &value, sizeof value);
     }
     return FULCRUM_OK;
 }
@@ -182,167 +185,131 @@ static enum fulcrum_status load_offer(
     struct fulcrum_candidate *candidate = &offers->list.items[at];
     struct fulcrum_design_inputs *inputs = &candidate->subject.inputs;
     struct fulcrum_design_settings settings = offers->list.settings->design;
-    settings.machine = fulcrum_string_get(&candidate->name);
+    settings.machine = name_of(offers, at);
     TRY(fulcrum_subject_read(
         &settings, offers->list.context, &candidate->subject, err));
     const struct fulcrum_machine *machine = &inputs->base.machine;
-    if (machine->accelerator != FULCRUM_ACCELERATOR_GPU ||
-        !(machine->gpu.count >= 1.0) || fulcrum_inputs_set(inputs, "run.gpu_count") ||
-        fulcrum_inputs_set(inputs, "machine.gpu.count")) {
-        return FULCRUM_OK;
+    if (machine->accelerator == FULCRUM_ACCELERATOR_GPU && machine->gpu.count >= 1.0 &&
+        !fulcrum_inputs_set(inputs, "run.gpu_count") &&
+        !fulcrum_inputs_set(inputs, "machine.gpu.count")) {
+        fulcrum_inputs_add(inputs, "run.gpu_count", machine->gpu.count);
     }
-    struct fulcrum_setting *grown =
-        realloc(inputs->settings, (inputs->setting_count + 1) * sizeof *grown);
-    TRY_MEMORY(grown, err, "out of memory");
-    grown[inputs->setting_count++] = (struct fulcrum_setting){
-        fulcrum_field_find("run.gpu_count"), machine->gpu.count, NULL};
-    inputs->settings = grown;
-    inputs->scenario.settings = grown;
-    inputs->scenario.setting_count = inputs->setting_count;
     return FULCRUM_OK;
-}
-
-static double known_or(double value, double otherwise)
-{
-    return isnan(value) ? otherwise : value;
 }
 
 /* Values of each machine and draw. */
 static const enum fulcrum_predicted outputs[] = {
     FULCRUM_OUTPUT_steps_per_s, FULCRUM_OUTPUT_system_w, FULCRUM_OUTPUT_COUNT};
 
-/* One machine in one draw, its rate off by a share. */
-static struct fulcrum_candidate_machine machine_in(
-    const struct offers *offers, const struct entry *entry, size_t draw, double off_rel)
+static bool runs(const struct offers *offers, size_t i)
 {
-    const struct fulcrum_machine *machine = &entry->candidate->subject.design.machine;
-    const double *values =
-        fulcrum_study_at(offers->list.study, (size_t)(entry - offers->entries), draw);
-    return (struct fulcrum_candidate_machine){
+    return offers->list.items[i].reason[0] == '\0';
+}
+
+/* `count` machines in one draw, their rate off by a share; NAN: as many as would be
+ * bought. */
+static struct fulcrum_cost cost_in(
+    const struct offers *offers, size_t i, size_t draw, double off_rel, double count)
+{
+    const struct fulcrum_design *design = &offers->list.items[i].subject.design;
+    const struct offer *offer = &offers->items[i];
+    const double *values = fulcrum_study_at(offers->list.study, i, draw);
+    const struct fulcrum_candidate_machine one = {
         .steps_per_s = values[0] * (1.0 + off_rel),
         .system_w = values[1],
-        .price = known_or(entry->price, machine->price),
-        .rack_unit_count = known_or(entry->rack_unit_count, machine->rack_unit_count),
-    };
-}
-
-/* `count` of them; NAN: as many as would be bought. */
-static struct fulcrum_cost cost_of(const struct offers *offers,
-    const struct entry *entry, const struct fulcrum_candidate_machine *one,
-    double count)
-{
+        .price = isnan(offer->price) ? design->machine.price : offer->price,
+        .rack_unit_count = isnan(offer->rack_unit_count)
+                               ? design->machine.rack_unit_count
+                               : offer->rack_unit_count};
     struct fulcrum_need need = offers->need;
     struct fulcrum_cost cost;
-    need.total_env_steps = entry->candidate->subject.design.workload.total_env_steps;
+    need.total_env_steps = design->workload.total_env_steps;
     if (isnan(count)) {
         count =
-            isnan(one->steps_per_s) ? 1.0 : fulcrum_candidate_machine_count(one, &need);
+            isnan(one.steps_per_s) ? 1.0 : fulcrum_candidate_machine_count(&one, &need);
     }
-    fulcrum_cost_of(one, count, &need, &cost);
-    return cost;
-}
-
-/* As many as the estimate says, in one draw; one that cannot run misses everything. */
-static struct fulcrum_cost cost_in(
-    const struct offers *offers, const struct entry *entry, size_t draw)
-{
-    const struct fulcrum_candidate_machine one = machine_in(offers, entry, draw, 0.0);
-    struct fulcrum_cost cost = cost_of(offers, entry, &one, entry->cost.machine_count);
-    cost.misses = isnan(one.steps_per_s) && draw > 0 ? ~0U : cost.misses;
+    fulcrum_cost_of(&one, count, &need, &cost);
     return cost;
 }
 
 /* Those that can run and do, the others, those that cannot run. */
-static int group_of(const struct entry *entry)
+static int group_of(const struct offers *offers, size_t i)
 {
-    if (entry->candidate->reason[0] != '\0') {
-        return 3;
-    }
     unsigned unknown = (unsigned)FULCRUM_MISS_NO_PRICE |
                        (unsigned)FULCRUM_MISS_NO_WATTS |
                        (unsigned)FULCRUM_MISS_NO_RACK_UNITS;
-    return (entry->cost.misses & unknown) != 0U ? 2 : entry->cost.misses != 0U ? 1 : 0;
+    unsigned misses = offers->costs[i].misses;
+    return !runs(offers, i) ? 3 : (misses & unknown) != 0U ? 2 : misses != 0U ? 1 : 0;
 }
 
-/* Whether entry `a` stands before `b`; equals stay in the order of -m. */
-static int stands_before(const struct offers *offers, size_t a, size_t b)
+/* Whether `a` stands before `b`; equals stay in the order of -m. */
+static bool stands_before(const struct offers *offers, size_t a, size_t b)
 {
-    const struct entry *x = &offers->entries[a];
-    const struct entry *y = &offers->entries[b];
-    if (group_of(x) != group_of(y)) {
-        return group_of(x) < group_of(y);
+    if (group_of(offers, a) != group_of(offers, b)) {
+        return group_of(offers, a) < group_of(offers, b);
     }
-    double gain = fulcrum_cost_merit(&x->cost, offers->need.goal) -
-                  fulcrum_cost_merit(&y->cost, offers->need.goal);
+    double gain = fulcrum_cost_merit(&offers->costs[a], offers->need.goal) -
+                  fulcrum_cost_merit(&offers->costs[b], offers->need.goal);
     return gain > 0.0 || (!(gain < 0.0) && a < b);
 }
 
-static void sort_entries(struct offers *offers)
+/* Costs of every draw: as many machines as the estimate says; one that cannot run
+ * misses everything. The best of a draw is among those that meet the limits there. */
+static void judge(struct offers *offers)
 {
-    for (size_t i = 0; i < offers->list.count; i++) {
+    size_t count = offers->list.count;
+    size_t draws = offers->list.study->draw_count;
+    struct fulcrum_cost *costs = fulcrum_allocate(count * (draws + 1), sizeof *costs);
+    offers->costs = costs;
+    for (size_t i = 0; i < count; i++) {
+        costs[i] = cost_in(offers, i, 0, 0.0, FULCRUM_UNKNOWN);
         size_t at = i;
-        while (at > 0 && stands_before(offers, i, offers->order[at - 1])) {
+        for (; at > 0 && stands_before(offers, i, offers->order[at - 1]); at--) {
             offers->order[at] = offers->order[at - 1];
-            at--;
         }
         offers->order[at] = i;
     }
+    for (size_t k = 1; k <= draws; k++) {
+        struct fulcrum_cost *drawn = costs + k * count;
+        for (size_t i = 0; i < count; i++) {
+            drawn[i] = cost_in(offers, i, k, 0.0, costs[i].machine_count);
+            drawn[i].misses |= isnan(drawn[i].steps_per_s) ? ~0U : 0U;
+            offers->items[i].meets_frac += drawn[i].misses == 0U ? 1.0 : 0.0;
+        }
+        size_t best = fulcrum_cost_best(drawn, count, offers->need.goal);
+        if (best < count) {
+            offers->items[best].best_frac += 1.0;
+        }
+    }
+    for (size_t i = 0; i < count; i++) {
+        struct offer *offer = &offers->items[i];
+        offer->meets_frac =
+            draws > 0 ? offer->meets_frac / (double)draws : FULCRUM_UNKNOWN;
+        offer->best_frac =
+            draws > 0 ? offer->best_frac / (double)draws : FULCRUM_UNKNOWN;
+    }
 }
 
-/* An entry, and which member of its costs. */
+/* One member of a candidate's costs. */
 struct asked {
     const struct offers *offers;
-    const struct entry *entry;
+    size_t at;
     size_t member;
 };
-
-static double meets_in(const void *context, size_t draw)
-{
-    const struct asked *asked = context;
-    return cost_in(asked->offers, asked->entry, draw).misses == 0U;
-}
-
-/* Among those that meet the limits in the draw; of equals the first of -m. */
-static double is_best_in(const void *context, size_t draw)
-{
-    const struct asked *asked = context;
-    const struct offers *offers = asked->offers;
-    for (size_t i = 0; i < offers->list.count; i++) {
-        offers->costs[i] = cost_in(offers, &offers->entries[i], draw);
-    }
-    size_t best =
-        fulcrum_cost_best(offers->costs, offers->list.count, offers->need.goal);
-    return &offers->entries[best] == asked->entry;
-}
 
 static double member_in(const void *context, size_t draw)
 {
     const struct asked *asked = context;
-    const struct fulcrum_cost cost = cost_in(asked->offers, asked->entry, draw);
+    const struct fulcrum_cost *cost =
+        &asked->offers->costs[draw * asked->offers->list.count + asked->at];
     double value = 0.0;
-    memcpy(&value, (const char *)&cost + asked->member, sizeof value);
+    memcpy(&value, (const char *)cost + asked->member, sizeof value);
     return value;
-}
-
-static void judge(const struct offers *offers)
-{
-    for (size_t i = 0; i < offers->list.count; i++) {
-        struct entry *entry = &offers->entries[i];
-        const struct fulcrum_candidate_machine one = machine_in(offers, entry, 0, 0.0);
-        entry->cost = cost_of(offers, entry, &one, FULCRUM_UNKNOWN);
-    }
-    for (size_t i = 0; i < offers->list.count; i++) {
-        const struct asked asked = {offers, &offers->entries[i], 0};
-        offers->entries[i].meets_frac =
-            fulcrum_study_share(offers->list.study, meets_in, &asked);
-        offers->entries[i].best_frac =
-            fulcrum_study_share(offers->list.study, is_best_in, &asked);
-    }
 }
 
 /* "misses: too slow, no price" */
 static void add_verdict(
-    struct fulcrum_table *table, const struct entry *entry, bool is_best)
+    struct fulcrum_table *table, const struct offers *offers, size_t rank)
 {
     static const struct {
         enum fulcrum_miss miss;
@@ -357,12 +324,13 @@ static void add_verdict(
         {FULCRUM_MISS_NO_RACK_UNITS, "no rack units"},
     };
     static const char *const starts[] = {"meets", "misses", "left out", "cannot run"};
-    int group = group_of(entry);
+    size_t at = offers->order[rank];
+    int group = group_of(offers, at);
     const char *between = ": ";
     struct fulcrum_string text = {0};
-    fulcrum_string_add(&text, "%s", group == 0 && is_best ? "best" : starts[group]);
+    fulcrum_string_add(&text, "%s", group == 0 && rank == 0 ? "best" : starts[group]);
     for (size_t i = 0; i < sizeof words / sizeof words[0] && group != 3; i++) {
-        if ((entry->cost.misses & (unsigned)words[i].miss) != 0U) {
+        if ((offers->costs[at].misses & (unsigned)words[i].miss) != 0U) {
             fulcrum_string_add(&text, "%s%s", between, words[i].word);
             between = ", ";
         }
@@ -375,21 +343,19 @@ static void add_offer(
     struct fulcrum_table *table, const struct offers *offers, size_t rank)
 {
     const size_t at = offers->order[rank];
-    const struct entry *entry = &offers->entries[at];
-    const struct fulcrum_cost *cost = &entry->cost;
+    const struct fulcrum_cost *cost = &offers->costs[at];
     const struct fulcrum_prediction *prediction = &offers->list.study->predictions[at];
-    const struct fulcrum_design *design = &entry->candidate->subject.design;
+    const struct fulcrum_design *design = &offers->list.items[at].subject.design;
     bool has_gpu = design->machine.accelerator == FULCRUM_ACCELERATOR_GPU;
-    bool runs = entry->candidate->reason[0] == '\0';
     bool is_per_joule = offers->need.goal == FULCRUM_OBJECTIVE_EFFICIENT;
 #define INTERVAL(name)                                                                 \
     fulcrum_study_interval(offers->list.study, member_in,                              \
-        &(struct asked){offers, entry, offsetof(struct fulcrum_cost, name)})
+        &(struct asked){offers, at, offsetof(struct fulcrum_cost, name)})
     fulcrum_table_row(table);
-    fulcrum_table_text(table, "machine", "machine", entry->name);
-    add_verdict(table, entry, rank == 0);
-    fulcrum_table_number(
-        table, "machine_count", "count", runs ? cost->machine_count : FULCRUM_UNKNOWN);
+    fulcrum_table_text(table, "machine", "machine", name_of(offers, at));
+    add_verdict(table, offers, rank);
+    fulcrum_table_number(table, "machine_count", "count",
+        runs(offers, at) ? cost->machine_count : FULCRUM_UNKNOWN);
     fulcrum_table_number(
         table, "gpu_count", NULL, has_gpu ? design->run.gpu_count : FULCRUM_UNKNOWN);
     fulcrum_table_number(table, "actor_count", NULL, prediction->actor_count);
@@ -406,11 +372,11 @@ static void add_offer(
     fulcrum_table_number(table, "training_cost", "per training", cost->training_cost);
     fulcrum_table_number(
         table, "runtime_s", NULL, prediction->value[FULCRUM_OUTPUT_runtime_s]);
-    fulcrum_table_number(table, "meets_frac", "meets limits", entry->meets_frac);
-    fulcrum_table_number(table, "best_frac", "is best", entry->best_frac);
-    fulcrum_table_number(table, "solver_error_rel", NULL,
-        runs ? prediction->solver_error_rel : FULCRUM_UNKNOWN);
-    fulcrum_table_text(table, "reason", NULL, entry->candidate->reason);
+    fulcrum_table_number(
+        table, "meets_frac", "meets limits", offers->items[at].meets_frac);
+    fulcrum_table_number(table, "best_frac", "is best", offers->items[at].best_frac);
+    fulcrum_table_number(table, "solver_error_rel", NULL, prediction->solver_error_rel);
+    fulcrum_table_text(table, "reason", NULL, offers->list.items[at].reason);
 }
 
 /* The entries of a group: 1 misses a limit, 2 lacks what a limit asks for. */
@@ -418,7 +384,7 @@ static size_t count_of(const struct offers *offers, int group)
 {
     size_t count = 0;
     for (size_t i = 0; i < offers->list.count; i++) {
-        count += group_of(&offers->entries[i]) == group ? 1 : 0;
+        count += group_of(offers, i) == group ? 1 : 0;
     }
     return count;
 }
@@ -426,7 +392,7 @@ static size_t count_of(const struct offers *offers, int group)
 /* Not found is not refused: what is not known of a machine is asked for. */
 static const char *why_none(const struct offers *offers)
 {
-    if (offers->list.count > 0 && count_of(offers, 2) == offers->list.count) {
+    if (count_of(offers, 2) == offers->list.count) {
         return "nothing can be told: every machine lacks what is asked for, see "
                "verdict";
     }
@@ -438,73 +404,72 @@ static const char *why_none(const struct offers *offers)
 /* "2 x dgx-a100: 140000/s at 6.69 kW; best in 87 % of the draws" */
 static void add_finding(struct fulcrum_result *result, const struct offers *offers)
 {
-    const struct entry *first = &offers->entries[offers->order[0]];
-    if (offers->list.count == 0 || group_of(first) != 0) {
+    size_t at = offers->order[0];
+    const struct fulcrum_cost *cost = &offers->costs[at];
+    if (group_of(offers, at) != 0) {
         fulcrum_result_text(result, "finding", "found", why_none(offers));
         return;
     }
     char rate[FULCRUM_QUANTITY_SIZE];
     char watts[FULCRUM_QUANTITY_SIZE];
     struct fulcrum_string text = {0};
-    fulcrum_quantity_plain(first->cost.steps_per_s, "", rate);
-    fulcrum_quantity_plain(first->cost.system_w, "W", watts);
+    fulcrum_quantity_plain(cost->steps_per_s, "", rate);
+    fulcrum_quantity_plain(cost->system_w, "W", watts);
     fulcrum_string_add(&text, "%s: %.6g x %s, %s steps/s at %s",
-        fulcrum_objective_name((int)offers->need.goal), first->cost.machine_count,
-        first->name, rate, watts);
-    if (!isnan(first->cost.training_cost)) {
-        fulcrum_string_add(&text, ", %.4g for a training", first->cost.training_cost);
+        fulcrum_objective_name((int)offers->need.goal), cost->machine_count,
+        name_of(offers, at), rate, watts);
+    if (!isnan(cost->training_cost)) {
+        fulcrum_string_add(&text, ", %.4g for a training", cost->training_cost);
     }
-    if (!isnan(first->best_frac)) {
-        fulcrum_string_add(
-            &text, "; best in %.0f %% of the draws", 100.0 * first->best_frac);
+    if (!isnan(offers->items[at].best_frac)) {
+        fulcrum_string_add(&text, "; best in %.0f %% of the draws",
+            100.0 * offers->items[at].best_frac);
     }
     fulcrum_result_text(result, "finding", "found", fulcrum_string_get(&text));
     fulcrum_string_clear(&text);
 }
 
-static double error_rel_of(const struct offers *offers, const struct entry *entry)
+/* So many of them, or as many as would be bought (NAN), where the rate is off by the
+ * solver's error, up or down. */
+static struct fulcrum_cost shifted(
+    const struct offers *offers, size_t i, double sign, double count)
 {
-    return offers->list.study->predictions[entry - offers->entries].solver_error_rel;
+    const struct fulcrum_prediction *prediction = &offers->list.study->predictions[i];
+    return cost_in(offers, i, 0, sign * prediction->solver_error_rel, count);
 }
 
-/* Whether another number of them would be bought, or another limit missed, where the
- * rate is off by the solver's error, up or down. */
-static bool is_open(const struct offers *offers, const struct entry *entry, double sign)
+/* Whether another number of them would be bought then, or another limit missed. */
+static bool is_open(const struct offers *offers, size_t i, double sign)
 {
-    const struct fulcrum_candidate_machine one =
-        machine_in(offers, entry, 0, sign * error_rel_of(offers, entry));
-    struct fulcrum_cost cost = cost_of(offers, entry, &one, FULCRUM_UNKNOWN);
-    return fabs(cost.machine_count - entry->cost.machine_count) > 0.5 ||
-           cost.misses != entry->cost.misses;
+    struct fulcrum_cost cost = shifted(offers, i, sign, FULCRUM_UNKNOWN);
+    return fabs(cost.machine_count - offers->costs[i].machine_count) > 0.5 ||
+           cost.misses != offers->costs[i].misses;
 }
 
 /* What as many of them are worth then. */
-static double shifted_merit(
-    const struct offers *offers, const struct entry *entry, double sign)
+static double shifted_merit(const struct offers *offers, size_t i, double sign)
 {
-    const struct fulcrum_candidate_machine one =
-        machine_in(offers, entry, 0, sign * error_rel_of(offers, entry));
-    struct fulcrum_cost cost = cost_of(offers, entry, &one, entry->cost.machine_count);
+    struct fulcrum_cost cost = shifted(offers, i, sign, offers->costs[i].machine_count);
     return fulcrum_cost_merit(&cost, offers->need.goal);
 }
 
 /* What the solver's error leaves open, in words. */
 static void note_solver(struct fulcrum_result *result, const struct offers *offers)
 {
-    const struct entry *first = &offers->entries[offers->order[0]];
+    size_t first = offers->order[0];
     double error_rel = 0.0;
     bool has_open_limit = false;
     bool has_open_order = false;
     for (size_t i = 0; i < offers->list.count; i++) {
-        const struct entry *entry = &offers->entries[offers->order[i]];
-        if (entry->candidate->reason[0] != '\0') {
+        if (!runs(offers, i)) {
             continue;
         }
-        error_rel = fmax(error_rel, error_rel_of(offers, entry));
-        has_open_limit |= is_open(offers, entry, 1.0) || is_open(offers, entry, -1.0);
+        error_rel =
+            fmax(error_rel, offers->list.study->predictions[i].solver_error_rel);
+        has_open_limit |= is_open(offers, i, 1.0) || is_open(offers, i, -1.0);
         has_open_order |=
-            i > 0 && group_of(first) == 0 && group_of(entry) == 0 &&
-            shifted_merit(offers, entry, 1.0) > shifted_merit(offers, first, -1.0);
+            i != first && group_of(offers, first) == 0 && group_of(offers, i) == 0 &&
+            shifted_merit(offers, i, 1.0) > shifted_merit(offers, first, -1.0);
     }
     if (error_rel > 0.0) {
         fulcrum_result_note_print(result, "notes",
@@ -526,12 +491,12 @@ static void add_notes(struct fulcrum_result *result, const struct offers *offers
     fulcrum_result_note(result, "notes", NULL);
     note_solver(result, offers);
     for (size_t i = 0; i < offers->list.count; i++) {
-        const struct entry *entry = &offers->entries[offers->order[i]];
-        if (entry->candidate->reason[0] == '\0') {
-            misses |= entry->cost.misses;
+        size_t at = offers->order[i];
+        if (runs(offers, at)) {
+            misses |= offers->costs[at].misses;
         } else {
-            fulcrum_result_note_print(result, "notes", "%s cannot run: %s", entry->name,
-                entry->candidate->reason);
+            fulcrum_result_note_print(result, "notes", "%s cannot run: %s",
+                name_of(offers, at), offers->list.items[at].reason);
         }
     }
     if ((misses & (unsigned)FULCRUM_MISS_NO_PRICE) != 0U) {
@@ -589,24 +554,22 @@ enum fulcrum_status fulcrum_recommend_machine(
     TRY_OR_END(read_need(&offers, err));
     TRY_OR_END(list_machines(&offers, err));
     TRY_OR_END(read_numbers(
-        &offers, "--price", &settings->prices, offsetof(struct entry, price), err));
+        &offers, "--price", &settings->prices, offsetof(struct offer, price), err));
     TRY_OR_END(read_numbers(&offers, "--rack-units", &settings->rack_units,
-        offsetof(struct entry, rack_unit_count), err));
+        offsetof(struct offer, rack_unit_count), err));
     for (size_t i = 0; i < offers.list.count; i++) {
         TRY_OR_END(load_offer(&offers, i, err));
     }
     TRY_OR_END(fulcrum_candidates_predict(&offers.list, err));
-    offers.costs = fulcrum_allocate(offers.list.count, sizeof *offers.costs);
     judge(&offers);
-    sort_entries(&offers);
     TRY_OR_END(show(&offers, err));
     /* Answered, but there is none to take. */
-    if (group_of(&offers.entries[offers.order[0]]) != 0) {
+    if (group_of(&offers, offers.order[0]) != 0) {
         context->exit_code = FULCRUM_EXIT_FAILED;
     }
 end:
     fulcrum_candidates_clear(&offers.list);
-    free(offers.entries);
+    free(offers.items);
     free(offers.order);
     free(offers.costs);
     return status;

@@ -1,7 +1,6 @@
 /* recommend_upgrade.c - which part of a machine to double first. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <stdlib.h>
-#include <string.h>
 
 #include "cli/message.h"
 #include "cli/whatif/candidates.h"
@@ -29,26 +28,6 @@ static const struct upgrade {
 static const enum fulcrum_predicted outputs[] = {FULCRUM_OUTPUT_steps_per_s,
     FULCRUM_OUTPUT_steps_per_j_gpu, FULCRUM_OUTPUT_steps_per_j_system,
     FULCRUM_OUTPUT_COUNT};
-
-static void apply(struct fulcrum_design_inputs *inputs, const struct upgrade *upgrade)
-{
-    size_t count = inputs->setting_count;
-    struct fulcrum_setting *settings =
-        fulcrum_allocate(count + PATHS_MOST, sizeof *settings);
-    memcpy(settings, inputs->settings, count * sizeof *settings);
-    for (size_t k = 0; k < PATHS_MOST && upgrade->paths[k] != NULL; k++) {
-        double value = fulcrum_inputs_number(inputs, upgrade->paths[k]);
-        if (value > 0.0) {
-            settings[count++] = (struct fulcrum_setting){
-                fulcrum_field_find(upgrade->paths[k]), upgrade->factor * value, NULL};
-        }
-    }
-    free(inputs->settings);
-    inputs->settings = settings;
-    inputs->setting_count = count;
-    inputs->scenario.settings = settings;
-    inputs->scenario.setting_count = count;
-}
 
 static struct fulcrum_result *result_of(const struct fulcrum_candidates *list)
 {
@@ -89,7 +68,14 @@ enum fulcrum_status fulcrum_recommend_upgrade(
         fulcrum_string_add(&candidate->name, "%s", upgrades[i].title);
         TRY_OR_END(
             fulcrum_subject_read(&settings->design, context, &candidate->subject, err));
-        apply(&candidate->subject.inputs, &upgrades[i]);
+        struct fulcrum_design_inputs *inputs = &candidate->subject.inputs;
+        for (size_t k = 0; k < PATHS_MOST && upgrades[i].paths[k] != NULL; k++) {
+            double value = fulcrum_inputs_number(inputs, upgrades[i].paths[k]);
+            if (value > 0.0) {
+                fulcrum_inputs_add(
+                    inputs, upgrades[i].paths[k], upgrades[i].factor * value);
+            }
+        }
     }
     TRY_OR_END(fulcrum_candidates_predict(&list, err));
     if (list.items[0].reason[0] != '\0') {

@@ -59,6 +59,32 @@ bool fulcrum_inputs_set(const struct fulcrum_design_inputs *inputs, const char *
     return i < inputs->setting_count;
 }
 
+void fulcrum_inputs_add(
+    struct fulcrum_design_inputs *inputs, const char *path, double number)
+{
+    size_t count = inputs->setting_count;
+    struct fulcrum_setting *settings = fulcrum_allocate(count + 1, sizeof *settings);
+    for (size_t i = 0; i < count; i++) {
+        settings[i] = inputs->settings[i];
+    }
+    settings[count] = (struct fulcrum_setting){fulcrum_field_find(path), number, NULL};
+    free(inputs->settings);
+    inputs->settings = settings;
+    inputs->setting_count = count + 1;
+    inputs->scenario.settings = settings;
+    inputs->scenario.setting_count = count + 1;
+}
+
+void fulcrum_inputs_give_priors(
+    struct fulcrum_design_inputs *inputs, struct fulcrum_prior *priors, size_t count)
+{
+    free(inputs->priors);
+    inputs->priors = priors;
+    inputs->prior_count = count;
+    inputs->scenario.priors = priors;
+    inputs->scenario.prior_count = count;
+}
+
 void fulcrum_watch_start(struct fulcrum_watch *watch,
     const struct fulcrum_context *context, const char *stage)
 {
@@ -120,19 +146,4 @@ enum fulcrum_status fulcrum_actors_settle(const struct fulcrum_actors_rule *rule
         fulcrum_actors_rule_text(rule, out->text, sizeof out->text);
     }
     return FULCRUM_OK;
-}
-
-void fulcrum_table_ratio(struct fulcrum_table *table, const char *key,
-    const char *title, struct fulcrum_ratio ratio)
-{
-    fulcrum_table_estimate(table, key, title, ratio.value, ratio.lo, ratio.hi);
-}
-
-void fulcrum_table_output(struct fulcrum_table *table, const char *key,
-    const char *title, const struct fulcrum_prediction *prediction, size_t output)
-{
-    bool has = prediction->has_interval;
-    fulcrum_table_estimate(table, key, title, prediction->value[output],
-        has ? prediction->lo[output] : FULCRUM_UNKNOWN,
-        has ? prediction->hi[output] : FULCRUM_UNKNOWN);
 }

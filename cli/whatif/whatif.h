@@ -39,6 +39,14 @@ double fulcrum_inputs_number(
 /* Whether the user set that field. */
 bool fulcrum_inputs_set(const struct fulcrum_design_inputs *inputs, const char *path);
 
+/* One more setting, the last of all. */
+void fulcrum_inputs_add(
+    struct fulcrum_design_inputs *inputs, const char *path, double number);
+
+/* Priors in place of those that were read; `priors` is owned from now on. */
+void fulcrum_inputs_give_priors(
+    struct fulcrum_design_inputs *inputs, struct fulcrum_prior *priors, size_t count);
+
 /* Shows progress of a whole, part after part, until Ctrl-C. */
 struct fulcrum_watch {
     struct fulcrum_progress progress;
@@ -85,13 +93,5 @@ FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_actors_settle(
     const struct fulcrum_actors_rule *rule, const struct fulcrum_design_inputs *inputs,
     struct fulcrum_context *context, struct fulcrum_actors *out,
     struct fulcrum_error *err);
-
-/* A value with its interval, as a cell of a table. */
-void fulcrum_table_ratio(struct fulcrum_table *table, const char *key,
-    const char *title, struct fulcrum_ratio ratio);
-
-/* An output of a prediction, with the interval that it may have. */
-void fulcrum_table_output(struct fulcrum_table *table, const char *key,
-    const char *title, const struct fulcrum_prediction *prediction, size_t output);
 
 #endif

@@ -64,6 +64,26 @@ void fulcrum_study_keep(struct fulcrum_study *study, size_t design,
     }
 }
 
+struct fulcrum_prediction fulcrum_prediction_unknown(void)
+{
+    struct fulcrum_prediction prediction = {.bottleneck_agree_frac = FULCRUM_UNKNOWN,
+        .solver_error_rel = FULCRUM_UNKNOWN,
+        .actor_count = FULCRUM_UNKNOWN};
+    for (size_t i = 0; i < FULCRUM_OUTPUT_COUNT; i++) {
+        prediction.value[i] = FULCRUM_UNKNOWN;
+    }
+    return prediction;
+}
+
+void fulcrum_table_output(struct fulcrum_table *table, const char *key,
+    const char *title, const struct fulcrum_prediction *prediction, size_t output)
+{
+    bool has = prediction->has_interval;
+    fulcrum_table_estimate(table, key, title, prediction->value[output],
+        has ? prediction->lo[output] : FULCRUM_UNKNOWN,
+        has ? prediction->hi[output] : FULCRUM_UNKNOWN);
+}
+
 /* The estimate, solved as it is to be, then the draws. */
 static enum fulcrum_status predict_design(const struct fulcrum_study_plan *plan,
     struct fulcrum_predictor *predictor, struct fulcrum_study *study, size_t index,

@@ -8,6 +8,7 @@
 
 #include "model/interval.h"
 #include "model/predict/predict.h"
+#include "model/result.h"
 
 /*
  * Draw k gives every design the same parameters, so uncertainty that designs share
@@ -40,6 +41,13 @@ double *fulcrum_study_at(const struct fulcrum_study *study, size_t design, size_
 void fulcrum_study_keep(struct fulcrum_study *study, size_t design,
     const struct fulcrum_prediction *prediction,
     const struct fulcrum_predictor *predictor, const enum fulcrum_predicted *outputs);
+
+/* What stands for the prediction of a design that cannot run. */
+struct fulcrum_prediction fulcrum_prediction_unknown(void);
+
+/* An output of a prediction, with the interval that it may have, as a cell. */
+void fulcrum_table_output(struct fulcrum_table *table, const char *key,
+    const char *title, const struct fulcrum_prediction *prediction, size_t output);
 
 /* One scenario's designs, all borrowed. */
 struct fulcrum_study_plan {

@@ -434,68 +434,84 @@ struct fulcrum_sweep_best {
     struct champion *champions; /* draw_count x FULCRUM_SWEEP_METRICS */
     /* The same x values of an axis, 0: none yet; NULL where that is too much. */
     double *peaks[FULCRUM_SWEEP_AXES_MOST];
-    double *column; /* draw_count, to be sorted */
+    double *ratios[FULCRUM_SWEEP_AXES_MOST]; /* of a profile, at its peaks */
+    double *column;                          /* draw_count, to be sorted */
 };
 
 /* Most numbers that are kept along one axis: 32 MB. */
 enum { PEAKS_MOST = 4194304 };
 
-/* Of all draws along an axis; 0: too many to be kept. */
+/* Of all draws along an axis. */
 static size_t peak_count(const struct fulcrum_sweep_best *best, size_t axis)
 {
-    size_t each = best->plan->axes[axis].count * FULCRUM_SWEEP_METRICS;
-    return best->draw_count <= PEAKS_MOST / each ? best->draw_count * each : 0;
+    return best->draw_count * best->plan->axes[axis].count * FULCRUM_SWEEP_METRICS;
 }
 
-static bool allocate_peaks(struct fulcrum_sweep_best *best)
-{
-    size_t count = best->draw_count * FULCRUM_SWEEP_METRICS;
-    best->champions = calloc(count, sizeof *best->champions);
-    best->column = calloc(best->draw_count, sizeof *best->column);
-    bool is_there = best->champions != NULL && best->column != NULL;
-    for (size_t i = 0; is_there && i < best->plan->axis_count; i++) {
-        size_t peaks = peak_count(best, i);
-        best->peaks[i] = peaks > 0 ? calloc(peaks, sizeof *best->peaks[i]) : NULL;
-        is_there = peaks == 0 || best->peaks[i] != NULL;
-    }
-    return is_there;
-}
-
-enum fulcrum_status fulcrum_sweep_best_new(const struct fulcrum_sweep_plan *plan,
-    struct fulcrum_sweep_best **out, struct fulcrum_error *err)
+static enum fulcrum_status new_best(const struct fulcrum_sweep_plan *plan,
+    size_t draw_count, size_t peaks_most, struct fulcrum_sweep_best **out,
+    struct fulcrum_error *err)
 {
     struct fulcrum_sweep_best *best = calloc(1, sizeof *best);
-    TRY_MEMORY(best, err, "the best of each draw");
-    best->plan = plan;
-    best->draw_count = (size_t)plan->predict.draws;
-    if (!allocate_peaks(best)) {
+    TRY_MEMORY(best, err, "the best points of a sweep");
+    *best = (struct fulcrum_sweep_best){.plan = plan,
+        .draw_count = draw_count,
+        .champions =
+            calloc(draw_count * FULCRUM_SWEEP_METRICS, sizeof *best->champions),
+        .column = calloc(draw_count, sizeof *best->column)};
+    bool is_there = best->champions != NULL && best->column != NULL;
+    for (size_t i = 0; is_there && i < plan->axis_count; i++) {
+        size_t count = peak_count(best, i);
+        if (count <= peaks_most) {
+            best->peaks[i] = calloc(count, sizeof *best->peaks[i]);
+            is_there = best->peaks[i] != NULL;
+        }
+    }
+    if (!is_there) {
         fulcrum_sweep_best_free(best);
-        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "the best of each draw");
+        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "the best points of a sweep");
     }
     *out = best;
     return FULCRUM_OK;
 }
 
-void fulcrum_sweep_best_free(struct fulcrum_sweep_best *best)
+enum fulcrum_status fulcrum_sweep_best_new(const struct fulcrum_sweep_plan *plan,
+    struct fulcrum_sweep_best **out, struct fulcrum_error *err)
 {
-    if (best != NULL) {
-        for (size_t i = 0; i < FULCRUM_SWEEP_AXES_MOST; i++) {
-            free(best->peaks[i]);
-        }
-        free(best->champions);
-        free(best->column);
-        free(best);
-    }
+    return new_best(plan, (size_t)plan->predict.draws, PEAKS_MOST, out, err);
 }
 
-/* The place of a point along an axis. */
-static size_t place_along(
-    const struct fulcrum_sweep_plan *plan, size_t index, size_t axis)
+enum fulcrum_status fulcrum_sweep_profile_new(const struct fulcrum_sweep_plan *plan,
+    struct fulcrum_sweep_best **out, struct fulcrum_error *err)
 {
-    for (size_t i = plan->axis_count - 1; i > axis; i--) {
-        index /= plan->axes[i].count;
+    struct fulcrum_sweep_best *profile = NULL;
+    TRY(new_best(
+        plan, 1, (size_t)FULCRUM_PROFILE_MOST * FULCRUM_SWEEP_METRICS, &profile, err));
+    for (size_t i = 0; i < plan->axis_count; i++) {
+        if (profile->peaks[i] != NULL) {
+            profile->ratios[i] =
+                calloc(peak_count(profile, i), sizeof *profile->ratios[i]);
+            if (profile->ratios[i] == NULL) {
+                fulcrum_sweep_best_free(profile);
+                return fulcrum_fail(
+                    err, FULCRUM_ERR_NO_MEMORY, "the best along each axis");
+            }
+        }
     }
-    return index % plan->axes[axis].count;
+    *out = profile;
+    return FULCRUM_OK;
+}
+
+void fulcrum_sweep_best_free(struct fulcrum_sweep_best *best)
+{
+    for (size_t i = 0; best != NULL && i < FULCRUM_SWEEP_AXES_MOST; i++) {
+        free(best->peaks[i]);
+        free(best->ratios[i]);
+    }
+    if (best != NULL) {
+        free(best->champions);
+        free(best->column);
+    }
+    free(best);
 }
 
 static void challenge(struct champion *champion, const struct champion *other)
@@ -507,30 +523,34 @@ static void challenge(struct champion *champion, const struct champion *other)
     }
 }
 
-/* The best at each value of an axis, of one metric in one draw. */
-static double *peaks_of(
+/* Where the numbers along an axis begin, of one metric in one draw. */
+static size_t row_of(
     const struct fulcrum_sweep_best *best, size_t axis, size_t draw, size_t metric)
 {
-    size_t row = draw * FULCRUM_SWEEP_METRICS + metric;
-    return best->peaks[axis] + row * best->plan->axes[axis].count;
+    return (draw * FULCRUM_SWEEP_METRICS + metric) * best->plan->axes[axis].count;
 }
 
 /* Draw k of a point, which may be the best so far of each metric. */
 static void add_draw(struct fulcrum_sweep_best *best, size_t k, size_t index,
     const double values[FULCRUM_OUTPUT_COUNT])
 {
+    const struct fulcrum_sweep_plan *plan = best->plan;
+    double ratio = values[FULCRUM_OUTPUT_cpu_gpu_ratio_used];
     for (size_t j = 0; j < FULCRUM_SWEEP_METRICS; j++) {
-        const struct champion point = {
-            values[metrics[j]], values[FULCRUM_OUTPUT_cpu_gpu_ratio_used], index};
-        if (!(point.value > 0.0)) {
-            continue;
+        const struct champion point = {values[metrics[j]], ratio, index};
+        if (point.value > 0.0) {
+            challenge(&best->champions[k * FULCRUM_SWEEP_METRICS + j], &point);
         }
-        challenge(&best->champions[k * FULCRUM_SWEEP_METRICS + j], &point);
-        for (size_t i = 0; i < best->plan->axis_count; i++) {
-            if (best->peaks[i] != NULL) {
-                double *peak =
-                    peaks_of(best, i, k, j) + place_along(best->plan, point.index, i);
-                *peak = fmax(*peak, point.value);
+    }
+    for (size_t i = plan->axis_count; i-- > 0; index /= plan->axes[i].count) {
+        size_t place = index % plan->axes[i].count;
+        for (size_t j = 0; best->peaks[i] != NULL && j < FULCRUM_SWEEP_METRICS; j++) {
+            size_t at = row_of(best, i, k, j) + place;
+            if (values[metrics[j]] > best->peaks[i][at]) {
+                best->peaks[i][at] = values[metrics[j]];
+                if (best->ratios[i] != NULL) {
+                    best->ratios[i][at] = ratio;
+                }
             }
         }
     }
@@ -560,10 +580,48 @@ void fulcrum_sweep_best_merge(
     }
 }
 
-static const struct champion *champion_of(
-    const struct fulcrum_sweep_best *best, size_t metric, size_t draw)
+/* Where one metric of one draw is on its plateau; false: it has no best there. */
+static bool find_plateau(const struct fulcrum_sweep_best *best, size_t axis,
+    size_t draw, size_t metric, struct fulcrum_plateau *out)
 {
-    return &best->champions[draw * FULCRUM_SWEEP_METRICS + metric];
+    size_t count = best->plan->axes[axis].count;
+    struct fulcrum_plateau found = {.count = 0};
+    double most = 0.0;
+    if (best->peaks[axis] == NULL) {
+        return false;
+    }
+    const double *peaks = best->peaks[axis] + row_of(best, axis, draw, metric);
+    for (size_t i = 0; i < count; i++) {
+        if (peaks[i] > 0.0) {
+            found.first_run = most > 0.0 ? found.first_run : i;
+            found.last_run = i;
+        }
+        if (peaks[i] > most) {
+            most = peaks[i];
+            found.best = i;
+        }
+    }
+    for (size_t i = found.first_run; most > 0.0 && i <= found.last_run; i++) {
+        if (peaks[i] >= FULCRUM_PLATEAU_FRAC * most) {
+            found.first = found.count > 0 ? found.first : i;
+            found.last = i;
+            found.count++;
+        }
+    }
+    *out = most > 0.0 ? found : *out;
+    return most > 0.0;
+}
+
+bool fulcrum_sweep_profile_plateau(const struct fulcrum_sweep_best *profile,
+    size_t metric, size_t axis, struct fulcrum_plateau *out)
+{
+    return find_plateau(profile, axis, 0, metric, out);
+}
+
+double fulcrum_sweep_profile_ratio(
+    const struct fulcrum_sweep_best *profile, size_t metric, size_t axis, size_t place)
+{
+    return profile->ratios[axis][row_of(profile, axis, 0, metric) + place];
 }
 
 /* What an interval is taken of. */
@@ -576,69 +634,38 @@ static size_t collect(
     const struct fulcrum_sweep_plan *plan = best->plan;
     size_t count = 0;
     for (size_t k = 0; k < best->draw_count; k++) {
-        const struct champion *champion = champion_of(best, metric, k);
-        if (champion->value > 0.0 && what == AXIS) {
-            best->column[count++] =
-                plan->axes[axis].values[place_along(plan, champion->index, axis)];
-        } else if (champion->value > 0.0) {
-            best->column[count++] = what == VALUE ? champion->value : champion->ratio;
+        const struct champion *champion =
+            &best->champions[k * FULCRUM_SWEEP_METRICS + metric];
+        if (!(champion->value > 0.0)) {
+            continue;
         }
+        size_t index = champion->index;
+        for (size_t i = plan->axis_count - 1; i > axis; i--) {
+            index /= plan->axes[i].count;
+        }
+        best->column[count++] =
+            what == VALUE   ? champion->value
+            : what == RATIO ? champion->ratio
+                            : plan->axes[axis].values[index % plan->axes[axis].count];
     }
     return count;
-}
-
-struct fulcrum_best_spread fulcrum_sweep_best_spread(
-    const struct fulcrum_sweep_best *best, size_t metric)
-{
-    struct fulcrum_best_spread spread;
-    spread.draw_count = collect(best, metric, VALUE, 0);
-    spread.value = fulcrum_interval_of(best->column, spread.draw_count);
-    spread.ratio =
-        fulcrum_interval_among(best->column, collect(best, metric, RATIO, 0));
-    return spread;
-}
-
-/* Places along an axis, of one metric in one draw. */
-struct reach {
-    size_t first_run; /* where anything can run */
-    size_t last_run;
-    size_t first_near; /* where it is on the plateau */
-    size_t last_near;
-};
-
-static struct reach reach_of(const double *peaks, size_t count, double near)
-{
-    struct reach reach = {count, 0, count, 0};
-    for (size_t i = 0; i < count; i++) {
-        if (peaks[i] > 0.0) {
-            reach.first_run = reach.first_run < count ? reach.first_run : i;
-            reach.last_run = i;
-        }
-        if (peaks[i] >= near) {
-            reach.first_near = reach.first_near < count ? reach.first_near : i;
-            reach.last_near = i;
-        }
-    }
-    return reach;
 }
 
 /* The plateaus of the draws; their last values go to `last`, as many as draws ran. */
 static void add_plateaus(const struct fulcrum_sweep_best *best, size_t metric,
     size_t axis, double *last, struct fulcrum_best_along *out)
 {
-    const struct fulcrum_sweep_axis *along = &best->plan->axes[axis];
+    const double *values = best->plan->axes[axis].values;
+    struct fulcrum_plateau plateau = {.count = 0};
     size_t count = 0;
     size_t at_first = 0;
     size_t at_last = 0;
     for (size_t k = 0; k < best->draw_count; k++) {
-        double near = FULCRUM_PLATEAU_FRAC * champion_of(best, metric, k)->value;
-        if (near > 0.0) {
-            struct reach reach =
-                reach_of(peaks_of(best, axis, k, metric), along->count, near);
-            at_first += reach.first_near == reach.first_run;
-            at_last += reach.last_near == reach.last_run;
-            best->column[count] = along->values[reach.first_near];
-            last[count++] = along->values[reach.last_near];
+        if (find_plateau(best, axis, k, metric, &plateau)) {
+            at_first += plateau.first == plateau.first_run;
+            at_last += plateau.last == plateau.last_run;
+            best->column[count] = values[plateau.first];
+            last[count++] = values[plateau.last];
         }
     }
     if (count > 1) {
@@ -653,139 +680,23 @@ struct fulcrum_best_along fulcrum_sweep_best_along(
     const struct fulcrum_sweep_best *best, size_t metric, size_t axis)
 {
     const struct fulcrum_interval unknown = {FULCRUM_UNKNOWN, FULCRUM_UNKNOWN};
-    struct fulcrum_best_along along = {.plateau_first = unknown,
-        .plateau_last = unknown,
-        .first_near_frac = FULCRUM_UNKNOWN,
-        .last_near_frac = FULCRUM_UNKNOWN};
+    struct fulcrum_best_along along = {0, unknown, unknown, unknown, unknown, unknown,
+        FULCRUM_UNKNOWN, FULCRUM_UNKNOWN};
+    if (best == NULL) {
+        return along;
+    }
     double *last =
         best->peaks[axis] != NULL ? calloc(best->draw_count, sizeof *last) : NULL;
     if (last != NULL) {
         add_plateaus(best, metric, axis, last, &along);
     }
     free(last);
+    along.draw_count = collect(best, metric, VALUE, axis);
+    along.value = fulcrum_interval_of(best->column, along.draw_count);
+    along.ratio =
+        fulcrum_interval_among(best->column, collect(best, metric, RATIO, axis));
     along.at = fulcrum_interval_among(best->column, collect(best, metric, AXIS, axis));
     return along;
-}
-
-/* The best estimate at each value of each axis of a sweep. */
-
-/* The best point at one value of an axis. */
-struct peak {
-    double value; /* 0: none yet */
-    double ratio; /* cpu_gpu_ratio_used */
-};
-
-struct fulcrum_sweep_profile {
-    const struct fulcrum_sweep_plan *plan;
-    struct peak *peaks[FULCRUM_SWEEP_AXES_MOST]; /* values x FULCRUM_SWEEP_METRICS */
-};
-
-enum fulcrum_status fulcrum_sweep_profile_new(const struct fulcrum_sweep_plan *plan,
-    struct fulcrum_sweep_profile **out, struct fulcrum_error *err)
-{
-    struct fulcrum_sweep_profile *profile = calloc(1, sizeof *profile);
-    bool is_there = profile != NULL;
-    for (size_t i = 0; is_there && i < plan->axis_count; i++) {
-        if (plan->axes[i].count <= FULCRUM_PROFILE_MOST) {
-            profile->peaks[i] = calloc(
-                plan->axes[i].count * FULCRUM_SWEEP_METRICS, sizeof *profile->peaks[i]);
-            is_there = profile->peaks[i] != NULL;
-        }
-    }
-    if (!is_there) {
-        fulcrum_sweep_profile_free(profile);
-        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "the best along each axis");
-    }
-    profile->plan = plan;
-    *out = profile;
-    return FULCRUM_OK;
-}
-
-void fulcrum_sweep_profile_free(struct fulcrum_sweep_profile *profile)
-{
-    for (size_t i = 0; profile != NULL && i < FULCRUM_SWEEP_AXES_MOST; i++) {
-        free(profile->peaks[i]);
-    }
-    free(profile);
-}
-
-/* A point may be the best of each metric at its place on an axis. */
-static void sweep_profile_raise_peaks(
-    struct peak *peaks, const double values[FULCRUM_OUTPUT_COUNT])
-{
-    for (size_t j = 0; j < FULCRUM_SWEEP_METRICS; j++) {
-        double value = values[fulcrum_sweep_metric(j)];
-        if (value > peaks[j].value) {
-            peaks[j].value = value;
-            peaks[j].ratio = values[FULCRUM_OUTPUT_cpu_gpu_ratio_used];
-        }
-    }
-}
-
-void fulcrum_sweep_profile_add(
-    struct fulcrum_sweep_profile *profile, const struct fulcrum_sweep_point *point)
-{
-    const struct fulcrum_sweep_plan *plan = profile->plan;
-    size_t index = point->index;
-    for (size_t i = plan->axis_count; i-- > 0; index /= plan->axes[i].count) {
-        size_t place = index % plan->axes[i].count;
-        if (profile->peaks[i] != NULL) {
-            sweep_profile_raise_peaks(profile->peaks[i] + place * FULCRUM_SWEEP_METRICS,
-                point->prediction.value);
-        }
-    }
-}
-
-static const struct peak *peak_at(
-    const struct fulcrum_sweep_profile *profile, size_t metric, size_t axis, size_t i)
-{
-    return &profile->peaks[axis][i * FULCRUM_SWEEP_METRICS + metric];
-}
-
-/* The best value of an axis, and between which values anything can run. */
-static double find_best(const struct fulcrum_sweep_profile *profile, size_t metric,
-    size_t axis, struct fulcrum_plateau *out)
-{
-    size_t count = profile->peaks[axis] != NULL ? profile->plan->axes[axis].count : 0;
-    double best = 0.0;
-    for (size_t i = 0; i < count; i++) {
-        const struct peak *peak = peak_at(profile, metric, axis, i);
-        if (peak->value > 0.0) {
-            out->first_run = best > 0.0 ? out->first_run : i;
-            out->last_run = i;
-        }
-        if (peak->value > best) {
-            best = peak->value;
-            out->best = i;
-        }
-    }
-    return best;
-}
-
-bool fulcrum_sweep_profile_plateau(const struct fulcrum_sweep_profile *profile,
-    size_t metric, size_t axis, struct fulcrum_plateau *out)
-{
-    struct fulcrum_plateau found = {.count = 0};
-    double best = find_best(profile, metric, axis, &found);
-    if (!(best > 0.0)) {
-        return false;
-    }
-    for (size_t i = found.first_run; i <= found.last_run; i++) {
-        const struct peak *peak = peak_at(profile, metric, axis, i);
-        if (peak->value >= FULCRUM_PLATEAU_FRAC * best) {
-            found.first = found.count > 0 ? found.first : i;
-            found.last = i;
-            found.count++;
-        }
-    }
-    *out = found;
-    return true;
-}
-
-double fulcrum_sweep_profile_ratio(const struct fulcrum_sweep_profile *profile,
-    size_t metric, size_t axis, size_t place)
-{
-    return peak_at(profile, metric, axis, place)->ratio;
 }
 
 /* One design point beside another. */
@@ -1078,11 +989,6 @@ end:
     fulcrum_sweep_probe_free(probe);
     fulcrum_study_free(study);
     return status;
-}
-
-void fulcrum_yardstick_free(struct fulcrum_study *yardstick)
-{
-    fulcrum_study_free(yardstick);
 }
 
 enum fulcrum_status fulcrum_sweep_run(const struct fulcrum_scenario *scenario,

@@ -67,8 +67,6 @@ const char *fulcrum_relative_name(size_t relative);
 /* A point that others are compared with, in the same draws. */
 struct fulcrum_study;
 
-void fulcrum_yardstick_free(struct fulcrum_study *yardstick);
-
 /* One field and the values it takes. Borrowed. */
 struct fulcrum_sweep_axis {
     const struct fulcrum_field *field;
@@ -145,7 +143,8 @@ struct fulcrum_sweep_visitor {
 /* Product of the axes' counts; 0 where it exceeds 2^53. */
 size_t fulcrum_sweep_count(const struct fulcrum_sweep_plan *plan);
 
-/* The point `index` of the grid, for others to be compared with; the caller frees it.
+/* The point `index` of the grid, for others to be compared with; the caller frees it
+ * with fulcrum_study_free.
  */
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_sweep_yardstick(
     const struct fulcrum_scenario *scenario, const struct fulcrum_sweep_plan *plan,
@@ -259,52 +258,37 @@ void fulcrum_sweep_best_add(struct fulcrum_sweep_best *best, size_t index,
 void fulcrum_sweep_best_merge(
     struct fulcrum_sweep_best *best, const struct fulcrum_sweep_best *other);
 
-/* One metric over the draws. */
-struct fulcrum_best_spread {
+/*
+ * One metric over the draws, and where along one field. 90 % intervals of the best
+ * point, whose ends are values that the sweep has, outward: at least 90 % of the draws
+ * lie within. What is along the field, but `at`, is NAN where draws times values are
+ * more than 32 MB hold, so that memory is bounded.
+ */
+struct fulcrum_best_along {
     size_t draw_count;             /* that ran at some point; below 2 all is NAN */
     struct fulcrum_interval value; /* of the metric at the best point */
     struct fulcrum_interval ratio; /* of cpu_gpu_ratio_used there */
-};
-
-/*
- * The 90 % interval of the best point. Ends are values that the sweep has, outward: at
- * least 90 % of the draws lie within.
- */
-struct fulcrum_best_spread fulcrum_sweep_best_spread(
-    const struct fulcrum_sweep_best *best, size_t metric);
-
-/*
- * The same of one field that varies. All but the first is NAN where draws times values
- * are more than 32 MB hold, so that memory is bounded.
- */
-struct fulcrum_best_along {
-    struct fulcrum_interval at;            /* of its value at the best point */
+    struct fulcrum_interval at;    /* of the field's value there */
     struct fulcrum_interval plateau_first; /* of the first value on the plateau */
     struct fulcrum_interval plateau_last;  /* of the last one */
     double first_near_frac; /* draws whose plateau has the first value that can run */
     double last_near_frac;
 };
 
+/* Nothing is known of `best` NULL. */
 struct fulcrum_best_along fulcrum_sweep_best_along(
     const struct fulcrum_sweep_best *best, size_t metric, size_t axis);
 
 /*
- * The best estimate at each value of each axis, over all others. Axes of more than
- * FULCRUM_PROFILE_MOST values are left out, so that memory is bounded.
+ * The best at each value of each axis, over all others, of one draw: the estimates,
+ * which fulcrum_sweep_best_add gives it. Axes of more than FULCRUM_PROFILE_MOST values
+ * are left out, so that memory is bounded.
  */
-struct fulcrum_sweep_profile;
-
 enum { FULCRUM_PROFILE_MOST = 65536 };
 
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_sweep_profile_new(
-    const struct fulcrum_sweep_plan *plan, struct fulcrum_sweep_profile **out,
+    const struct fulcrum_sweep_plan *plan, struct fulcrum_sweep_best **out,
     struct fulcrum_error *err);
-
-void fulcrum_sweep_profile_free(struct fulcrum_sweep_profile *profile);
-
-/* A point that can run. */
-void fulcrum_sweep_profile_add(
-    struct fulcrum_sweep_profile *profile, const struct fulcrum_sweep_point *point);
 
 /* A metric within this share of its best counts as its plateau. */
 #define FULCRUM_PLATEAU_FRAC 0.95
@@ -321,24 +305,20 @@ struct fulcrum_plateau {
 
 /* Returns 0, and leaves `out` alone, where no point has the metric or the axis is long.
  */
-bool fulcrum_sweep_profile_plateau(const struct fulcrum_sweep_profile *profile,
+bool fulcrum_sweep_profile_plateau(const struct fulcrum_sweep_best *profile,
     size_t metric, size_t axis, struct fulcrum_plateau *out);
 
 /* cpu_gpu_ratio_used of the best point at a value of an axis that has a plateau. */
-double fulcrum_sweep_profile_ratio(const struct fulcrum_sweep_profile *profile,
-    size_t metric, size_t axis, size_t place);
+double fulcrum_sweep_profile_ratio(
+    const struct fulcrum_sweep_best *profile, size_t metric, size_t axis, size_t place);
 
-/* What a sweep found: the points that are best, or nearly, in each metric. Opaque. */
+/* Where each metric of a sweep is best. Opaque. */
 struct fulcrum_sweep_finding;
 
-/*
- * Borrows the plan.
- *   wants_optima  also the best at each value of each axis; the best of each draw is
- * the plan's
- */
+/* Borrows the plan, whose `best` has the draws. */
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_sweep_finding_new(
-    const struct fulcrum_sweep_plan *plan, bool wants_optima,
-    struct fulcrum_sweep_finding **out, struct fulcrum_error *err);
+    const struct fulcrum_sweep_plan *plan, struct fulcrum_sweep_finding **out,
+    struct fulcrum_error *err);
 
 /* Accepts NULL. */
 void fulcrum_sweep_finding_free(struct fulcrum_sweep_finding *finding);
@@ -348,12 +328,10 @@ void fulcrum_sweep_finding_add(struct fulcrum_sweep_finding *finding,
     const struct fulcrum_sweep_point *points, size_t count);
 
 /*
- * Adds a fact for each metric that has a best, "finding/NAME": where throughput and
- * performance per GPU watt first come within 5 % of it, and where performance per
- * system watt is best. With optima also a table "optima", a row for each metric along
- * each axis: where it is best, the 90 % interval over the draws, where its plateau
- * begins and ends, as values of the field and as CPU/GPU ratios, and whether it is an
- * optimum or a plateau.
+ * Adds a table "optima", a row for each metric along each axis of several values: the
+ * best value, where it is, the 90 % interval over the draws, where its plateau begins
+ * and ends, as values of the field and as CPU/GPU ratios, and whether it is an optimum
+ * or a plateau.
  */
 void fulcrum_sweep_finding_tell(
     const struct fulcrum_sweep_finding *finding, struct fulcrum_result *result);

@@ -276,62 +276,148 @@ static double split_run(const void *context, size_t draw)
     return split->what == MEAN ? share.mean_frac : share.in_order_frac;
 }
 
-static void find_shares(
-    struct fulcrum_study *study, struct fulcrum_component_costs *out)
+/* One row of a machine: a component, or what no component is. */
+struct component {
+    const char *name;
+    const char *meaning;
+    double gpu_s; /* GPU work of an agent step that goes with it alone */
+    double kernels_s;
+    struct fulcrum_ideal_share run;
+    struct fulcrum_ratio in_order;
+    struct fulcrum_ratio mean;
+    struct fulcrum_ratio speedup;
+};
+
+static void add_component(struct fulcrum_table *table,
+    const struct fulcrum_study *study, const struct fulcrum_machine *machine,
+    const struct component *component)
 {
-    struct fulcrum_ideal_share shares[FULCRUM_IDEAL_COUNT];
+    const double *own = fulcrum_study_at(study, 0, 0);
+    double gpu_s = own[FULCRUM_MEMORY_GPU];
+    double kernels_s = component->kernels_s;
+    fulcrum_table_row(table);
+    fulcrum_table_text(table, "machine", "machine", machine->name);
+    fulcrum_table_text(table, "gpu", NULL, machine->gpu.name);
+    fulcrum_table_text(table, "component", NULL, component->name);
+    fulcrum_table_text(table, "meaning", "made ideal", component->meaning);
+    fulcrum_table_number(table, "gpu_s", NULL, component->gpu_s);
+    fulcrum_table_number(table, "gpu_frac", "GPU time",
+        gpu_s > 0.0 ? component->gpu_s / gpu_s : FULCRUM_UNKNOWN);
+    fulcrum_table_number(table, "kernel_frac", NULL,
+        kernels_s > 0.0 ? component->gpu_s / kernels_s : FULCRUM_UNKNOWN);
+    fulcrum_table_ratio(table, "run_frac", "of a run", component->in_order);
+    fulcrum_table_number(table, "least_frac", "least", component->run.least_frac);
+    fulcrum_table_ratio(table, "mean_frac", "mean", component->mean);
+    fulcrum_table_number(table, "most_frac", "most", component->run.most_frac);
+    fulcrum_table_number(table, "first_frac", NULL, component->run.first_frac);
+    fulcrum_table_number(table, "last_frac", NULL, component->run.last_frac);
+    fulcrum_table_ratio(table, "speedup", "speed-up", component->speedup);
+    fulcrum_table_number(table, "steps_per_s", NULL, own[FULCRUM_MEMORY_STEPS_PER_S]);
+}
+
+/* GPU work of an agent step that goes with a component alone. */
+static double saved_s(const struct fulcrum_study *study, size_t component)
+{
+    return fulcrum_study_at(study, 0, 0)[FULCRUM_MEMORY_GPU] -
+           fulcrum_study_at(study, (size_t)1 << component, 0)[FULCRUM_MEMORY_GPU];
+}
+
+/* Kernels are as the published shares have it: without launches, and without what
+ * several GPUs wait for each other. */
+static bool is_kernel(size_t i)
+{
+    return fulcrum_ideal_is_gpu(i) && i != FULCRUM_IDEAL_LAUNCH;
+}
+
+static void add_components(struct fulcrum_study *study,
+    const struct fulcrum_machine *machine, struct fulcrum_cost_tables *out)
+{
+    double gpu_s = fulcrum_study_at(study, 0, 0)[FULCRUM_MEMORY_GPU];
+    double kernels_s = 0.0;
     double times[SETS] = {0.0};
-    const struct split rest = {study, 0, REST};
+    struct fulcrum_ideal_share shares[FULCRUM_IDEAL_COUNT];
     (void)find_times(study, 0, times);
     fulcrum_ideal_shares(times, shares);
     for (size_t i = 0; i < FULCRUM_IDEAL_COUNT; i++) {
+        kernels_s += is_kernel(i) ? saved_s(study, i) : 0.0;
+    }
+    for (size_t i = 0; i < FULCRUM_IDEAL_COUNT; i++) {
         const struct split in_order = {study, i, IN_ORDER};
         const struct split mean = {study, i, MEAN};
-        out->costs[i].run = shares[i];
-        out->costs[i].in_order = fulcrum_study_interval(study, split_run, &in_order);
-        out->costs[i].mean = fulcrum_study_interval(study, split_run, &mean);
+        bool is_gpu = fulcrum_ideal_is_gpu(i);
+        const struct component component = {rows[i].name, rows[i].meaning,
+            is_gpu ? saved_s(study, i) : FULCRUM_UNKNOWN,
+            is_kernel(i) ? kernels_s : 0.0, shares[i],
+            fulcrum_study_interval(study, split_run, &in_order),
+            fulcrum_study_interval(study, split_run, &mean),
+            fulcrum_study_ratio(study, (size_t)1 << i, 0, FULCRUM_MEMORY_STEPS_PER_S)};
+        add_component(out->components, study, machine, &component);
+        if (is_gpu && !(fabs(component.gpu_s) > STUCK_FRAC * gpu_s)) {
+            fulcrum_result_note_print(out->result, "notes",
+                "%s: made ideal, '%s' changes nothing: its share of GPU time is 0, or "
+                "the calibration's machine does not say what it has of it",
+                machine->name, rows[i].meaning);
+        }
     }
-    out->rest = fulcrum_study_interval(study, split_run, &rest);
+    const struct split what_is_left = {study, 0, REST};
+    struct fulcrum_ratio rest = fulcrum_study_interval(study, split_run, &what_is_left);
+    const struct component all_else = {"rest", "the rest: environments on the CPU",
+        FULCRUM_UNKNOWN, 0.0,
+        {rest.value, rest.value, rest.value, rest.value, rest.value, rest.value}, rest,
+        rest, {FULCRUM_UNKNOWN, FULCRUM_UNKNOWN, FULCRUM_UNKNOWN}};
+    add_component(out->components, study, machine, &all_else);
 }
 
-static void find_gpu_times(
-    struct fulcrum_study *study, struct fulcrum_component_costs *out)
+static void add_machine(const struct fulcrum_memory_plan *plan,
+    struct fulcrum_study *study, const struct fulcrum_design *design,
+    struct fulcrum_table *table)
 {
-    unsigned gpu = 0;
+    const struct fulcrum_prediction *prediction = &study->predictions[0];
+    const double *values = fulcrum_study_at(study, 0, 0);
+    size_t gpu = 0; /* the set of all components of a GPU */
     for (size_t i = 0; i < FULCRUM_IDEAL_COUNT; i++) {
-        struct fulcrum_component_cost *cost = &out->costs[i];
-        size_t set = (size_t)1 << i;
-        double saved = out->gpu_s - fulcrum_study_at(study, set, 0)[FULCRUM_MEMORY_GPU];
-        gpu |= fulcrum_ideal_is_gpu(i) ? 1U << i : 0U;
-        cost->gpu_s = fulcrum_ideal_is_gpu(i) ? saved : 0.0;
-        cost->is_stuck =
-            fulcrum_ideal_is_gpu(i) && !(fabs(saved) > STUCK_FRAC * out->gpu_s);
-        cost->speedup = fulcrum_study_ratio(study, set, 0, FULCRUM_MEMORY_STEPS_PER_S);
+        gpu |= fulcrum_ideal_is_gpu(i) ? (size_t)1 << i : 0;
     }
-    out->gpu_speedup = fulcrum_study_ratio(study, gpu, 0, FULCRUM_MEMORY_STEPS_PER_S);
+    fulcrum_table_row(table);
+    fulcrum_table_text(table, "machine", "machine", design->machine.name);
+    fulcrum_table_text(table, "gpu", NULL, design->machine.gpu.name);
+    fulcrum_table_text(table, "workload", NULL, design->workload.name);
+    fulcrum_table_text(table, "calibration", NULL, plan->calibration);
+    fulcrum_table_number(table, "actor_count", "actors", design->run.actor_count);
+    fulcrum_table_number(table, "gpu_count", NULL, design->run.gpu_count);
+    fulcrum_table_ratio(table, "steps_per_s", "steps",
+        fulcrum_study_value(study, 0, FULCRUM_MEMORY_STEPS_PER_S));
+    fulcrum_table_ratio(table, "ideal_gpu_speedup", "with ideal GPU",
+        fulcrum_study_ratio(study, gpu, 0, FULCRUM_MEMORY_STEPS_PER_S));
+    fulcrum_table_number(
+        table, "gpu_s", "GPU time of a step", values[FULCRUM_MEMORY_GPU]);
+    fulcrum_table_number(
+        table, "batch_size", "batch", prediction->value[FULCRUM_OUTPUT_mean_batch]);
+    fulcrum_table_number(
+        table, "inference_s", "batch time", values[FULCRUM_MEMORY_INFERENCE]);
+    fulcrum_table_number(
+        table, "train_step_s", "training step", values[FULCRUM_MEMORY_TRAIN_STEP]);
+    fulcrum_table_text(table, "method", NULL, fulcrum_method_name(prediction->method));
+    fulcrum_table_number(table, "solver_error_rel", NULL, prediction->solver_error_rel);
+    fulcrum_table_number(table, "draws", NULL, (double)study->draw_count);
 }
 
-enum fulcrum_status fulcrum_component_costs_find(const struct fulcrum_memory_plan *plan,
-    struct fulcrum_component_costs *out, struct fulcrum_error *err)
+enum fulcrum_status fulcrum_component_costs_add(const struct fulcrum_memory_plan *plan,
+    struct fulcrum_cost_tables *out, struct fulcrum_error *err)
 {
     struct fulcrum_point versions[SETS];
     struct fulcrum_setting made_ideal[SETS][FULCRUM_IDEAL_SETTINGS_MOST];
+    struct fulcrum_design design;
     struct fulcrum_study *study = NULL;
     for (unsigned set = 0; set < SETS; set++) {
         size_t count = fulcrum_ideal_settings(set, made_ideal[set]);
         versions[set] = (struct fulcrum_point){made_ideal[set], count, 0, 0};
     }
+    TRY(fulcrum_scenario_design(plan->scenario, &versions[0], &design, err));
     TRY(fulcrum_memory_study(plan, versions, SETS, &study, err));
-    const double *values = fulcrum_study_at(study, 0, 0);
-    out->prediction = study->predictions[0];
-    out->batch_size = out->prediction.value[FULCRUM_OUTPUT_mean_batch];
-    out->draw_count = study->draw_count;
-    out->steps_per_s = fulcrum_study_value(study, 0, FULCRUM_MEMORY_STEPS_PER_S);
-    out->inference_s = values[FULCRUM_MEMORY_INFERENCE];
-    out->train_step_s = values[FULCRUM_MEMORY_TRAIN_STEP];
-    out->gpu_s = values[FULCRUM_MEMORY_GPU];
-    find_gpu_times(study, out);
-    find_shares(study, out);
+    add_machine(plan, study, &design, out->machines);
+    add_components(study, &design.machine, out);
+    out->flags |= study->predictions[0].flags;
     fulcrum_study_free(study);
     return FULCRUM_OK;
 }

@@ -26,6 +26,7 @@ struct fulcrum_memory_plan {
     const struct fulcrum_scenario *scenario;
     struct fulcrum_predict_options predict;
     const struct fulcrum_solver_options *estimate;
+    const char *calibration; /* its name, for rows of machines */
     int (*watch)(void *watcher, double done_frac);
     void *watcher;
 };
@@ -99,32 +100,19 @@ struct fulcrum_ideal_share {
  */
 void fulcrum_ideal_shares(const double *time, struct fulcrum_ideal_share *out);
 
-struct fulcrum_component_cost {
-    /* GPU work of an agent step that goes with it alone; 0 of what is not the GPU's. */
-    double gpu_s;
-    struct fulcrum_ideal_share run; /* of the time of a run */
-    struct fulcrum_ratio in_order;  /* run.in_order_frac with its 90 % interval */
-    struct fulcrum_ratio mean;      /* run.mean_frac, likewise */
-    struct fulcrum_ratio speedup;   /* steps/s with it alone ideal over as it is */
-    bool is_stuck; /* its fields change nothing: the calibration's machine lacks them */
+/* Where the costs go of one machine after the other. */
+struct fulcrum_cost_tables {
+    struct fulcrum_result *result;  /* gets notes of what changes nothing */
+    struct fulcrum_table *machines; /* a row each */
+    struct fulcrum_table
+        *components; /* as many as there are, and one for the rest: what
+                        no component is, environments on the CPU */
+    unsigned flags;  /* of all predictions */
 };
 
-struct fulcrum_component_costs {
-    struct fulcrum_prediction prediction; /* nothing ideal; without intervals */
-    struct fulcrum_ratio steps_per_s;
-    double batch_size; /* observations, on average */
-    double inference_s;
-    double train_step_s;
-    double gpu_s;                     /* GPU work of an agent step */
-    struct fulcrum_ratio gpu_speedup; /* steps/s with an ideal GPU over as it is */
-    struct fulcrum_ratio rest;        /* of the time of a run, where all is ideal */
-    size_t draw_count;
-    struct fulcrum_component_cost costs[FULCRUM_IDEAL_COUNT];
-};
-
-/* Makes every set of components ideal (docs/model.md "Memory system"). */
-FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_component_costs_find(
-    const struct fulcrum_memory_plan *plan, struct fulcrum_component_costs *out,
+/* Makes every set of components of a machine ideal (docs/model.md "Memory system"). */
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_component_costs_add(
+    const struct fulcrum_memory_plan *plan, struct fulcrum_cost_tables *out,
     struct fulcrum_error *err);
 
 #endif

@@ -10,7 +10,6 @@
 #include "model/whatif/node_rows.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "model/interval.h"
@@ -43,8 +42,9 @@ struct job {
     double *gpu_counts; /* owned, as the next two */
     struct fulcrum_study *yardstick;
     struct need *needs; /* by slot */
-    struct fulcrum_node_rows *out;
-    size_t expected;
+    struct fulcrum_table *table;
+    size_t expected; /* rows */
+    size_t count;    /* that are there */
 };
 
 static double gpu_count_at(const struct fulcrum_node_plan *plan, size_t i)
@@ -170,33 +170,72 @@ static double thread_count_of(
     return status == FULCRUM_OK ? design.machine.cpu.thread_count : FULCRUM_UNKNOWN;
 }
 
-static void keep_row(
+static void add_outputs(struct fulcrum_table *table,
+    const struct fulcrum_prediction *prediction, const enum fulcrum_predicted *outputs,
+    const char *const *titles)
+{
+    for (size_t i = 0; outputs[i] != FULCRUM_OUTPUT_COUNT; i++) {
+        fulcrum_table_output(table, fulcrum_output_name(outputs[i]),
+            titles != NULL ? titles[i] : NULL, prediction, outputs[i]);
+    }
+}
+
+static void add_row(
     struct job *job, const struct fulcrum_sweep_point *point, const struct need *need)
 {
-    struct fulcrum_node_row *row = &job->out->rows[job->out->count++];
-    *row = (struct fulcrum_node_row){.gpu_count = point->varied[GPUS],
-        .learner_gpu_count = point->varied[LEARNERS],
-        .thread_count = thread_count_of(job, point),
-        .point = *point,
-        .need = need->threads,
-        .need_is_open = need->is_open};
-    (void)snprintf(row->reason, sizeof row->reason, "%s", point->reason);
-    row->point.reason = "";
-    struct fulcrum_prediction *prediction = &row->point.prediction;
-    if (point->status != FULCRUM_OK) {
-        for (size_t i = 0; i < FULCRUM_OUTPUT_COUNT; i++) {
-            prediction->value[i] = FULCRUM_UNKNOWN;
-        }
-        prediction->actor_count = FULCRUM_UNKNOWN;
-        prediction->bottleneck_agree_frac = FULCRUM_UNKNOWN;
-        prediction->solver_error_rel = FULCRUM_UNKNOWN;
-    }
-    for (size_t i = 0; i < FULCRUM_RELATIVE_COUNT; i++) {
-        if (point->status != FULCRUM_OK || job->yardstick == NULL) {
-            row->point.relative[i] = (struct fulcrum_ratio){
-                FULCRUM_UNKNOWN, FULCRUM_UNKNOWN, FULCRUM_UNKNOWN};
-        }
-    }
+    static const enum fulcrum_predicted rates[] = {FULCRUM_OUTPUT_steps_per_s,
+        FULCRUM_OUTPUT_steps_per_j_gpu, FULCRUM_OUTPUT_steps_per_j_system,
+        FULCRUM_OUTPUT_COUNT};
+    static const char *const titles[] = {"steps", "per GPU joule", "per system joule"};
+    static const enum fulcrum_predicted others[] = {FULCRUM_OUTPUT_gpu_w,
+        FULCRUM_OUTPUT_system_w, FULCRUM_OUTPUT_cpu_thread_busy_frac,
+        FULCRUM_OUTPUT_gpu_busy_frac, FULCRUM_OUTPUT_gpu_inference_busy_frac,
+        FULCRUM_OUTPUT_gpu_train_busy_frac, FULCRUM_OUTPUT_host_busy_frac,
+        FULCRUM_OUTPUT_COUNT};
+    static const struct fulcrum_ratio unknown = {
+        FULCRUM_UNKNOWN, FULCRUM_UNKNOWN, FULCRUM_UNKNOWN};
+    struct fulcrum_table *table = job->table;
+    bool runs = point->status == FULCRUM_OK;
+    bool has_relative = runs && job->yardstick != NULL;
+    const struct fulcrum_prediction prediction =
+        runs ? point->prediction : fulcrum_prediction_unknown();
+    double gpu_count = point->varied[GPUS];
+    double thread_count = thread_count_of(job, point);
+    job->count++;
+    fulcrum_table_row(table);
+    fulcrum_table_text(table, "machine", "machine", job->inputs->base->machine.name);
+    fulcrum_table_text(table, "workload", NULL, job->inputs->base->workload.name);
+    fulcrum_table_text(table, "calibration", NULL, job->plan->calibration);
+    fulcrum_table_text(table, "actors_rule", NULL, job->plan->actors_rule);
+    fulcrum_table_number(table, "gpu_count", "GPUs", gpu_count);
+    fulcrum_table_number(
+        table, "learner_gpu_count", "learners", point->varied[LEARNERS]);
+    fulcrum_table_number(table, "thread_count", NULL, thread_count);
+    fulcrum_table_number(
+        table, "threads_per_gpu", "threads/GPU", thread_count / gpu_count);
+    fulcrum_table_number(table, "cpu_gpu_ratio_machine", NULL,
+        prediction.value[FULCRUM_OUTPUT_cpu_gpu_ratio_machine]);
+    fulcrum_table_number(table, "cpu_gpu_ratio_used", "CPU/GPU ratio",
+        prediction.value[FULCRUM_OUTPUT_cpu_gpu_ratio_used]);
+    fulcrum_table_number(table, "actor_count", NULL, prediction.actor_count);
+    add_outputs(table, &prediction, rates, titles);
+    fulcrum_table_number(table, "steps_per_s_per_gpu", NULL,
+        prediction.value[FULCRUM_OUTPUT_steps_per_s] / gpu_count);
+    fulcrum_table_text(table, "bottleneck", "bottleneck",
+        runs ? fulcrum_bottleneck_name(prediction.bottleneck) : "");
+    fulcrum_table_ratio(table, "threads_needed", "threads needed", need->threads);
+    add_outputs(table, &prediction, others, NULL);
+    fulcrum_table_ratio(table, "relative", NULL,
+        has_relative ? point->relative[FULCRUM_RELATIVE_speedup] : unknown);
+    fulcrum_table_number(
+        table, "bottleneck_agree_frac", NULL, prediction.bottleneck_agree_frac);
+    fulcrum_table_number(table, "plateau_frac", NULL, job->plan->plateau_frac);
+    fulcrum_table_number(table, "threads_needed_is_open", NULL,
+        isnan(need->threads.value) ? FULCRUM_UNKNOWN : need->is_open);
+    fulcrum_table_text(
+        table, "method", NULL, runs ? fulcrum_method_name(prediction.method) : "");
+    fulcrum_table_number(table, "solver_error_rel", NULL, prediction.solver_error_rel);
+    fulcrum_table_text(table, "status", "status", runs ? "ok" : point->reason);
 }
 
 /* After Ctrl-C points are whole, but what they need may not have been looked for. */
@@ -207,11 +246,11 @@ static int visit(void *context, const struct fulcrum_sweep_point *points, size_t
     bool is_cut = plan->is_stopped(plan->watcher) != 0;
     for (size_t i = 0; i < count && !is_cut; i++) {
         if (points[i].varied[LEARNERS] < points[i].varied[GPUS]) {
-            keep_row(job, &points[i], &job->needs[i]);
+            add_row(job, &points[i], &job->needs[i]);
         }
     }
     (void)plan->watch(
-        plan->watcher, (double)job->out->count / fmax(1.0, (double)job->expected));
+        plan->watcher, (double)job->count / fmax(1.0, (double)job->expected));
     return is_cut;
 }
 
@@ -241,9 +280,8 @@ static enum fulcrum_status set_up(struct job *job, struct fulcrum_error *err)
     job->expected = fulcrum_node_row_count(plan, &job->inputs->base->machine);
     job->gpu_counts = calloc(gpus + 1, sizeof *job->gpu_counts);
     job->needs = calloc(slots + 1, sizeof *job->needs);
-    job->out->rows = calloc(job->expected + 1, sizeof *job->out->rows);
-    FAIL_IF(job->gpu_counts == NULL || job->needs == NULL || job->out->rows == NULL,
-        err, FULCRUM_ERR_NO_MEMORY, "rows of machines");
+    FAIL_IF(job->gpu_counts == NULL || job->needs == NULL, err, FULCRUM_ERR_NO_MEMORY,
+        "rows of machines");
     for (size_t i = 0; i < gpus; i++) {
         job->gpu_counts[i] = gpu_count_at(plan, i);
     }
@@ -259,13 +297,12 @@ static enum fulcrum_status set_up(struct job *job, struct fulcrum_error *err)
 }
 
 enum fulcrum_status fulcrum_node_rows_find(const struct fulcrum_node_plan *plan,
-    const struct fulcrum_scenario_inputs *inputs, struct fulcrum_node_rows *out,
+    const struct fulcrum_scenario_inputs *inputs, struct fulcrum_table *table,
     struct fulcrum_error *err)
 {
-    struct job job = {.plan = plan, .inputs = inputs, .out = out};
+    struct job job = {.plan = plan, .inputs = inputs, .table = table};
     const struct fulcrum_sweep_visitor visitor = {&job, wish, prepare, visit};
     enum fulcrum_status status = FULCRUM_OK;
-    *out = (struct fulcrum_node_rows){.count = 0};
     TRY_OR_END(fulcrum_scenario_new(inputs, &job.scenario, err));
     TRY_OR_END(set_up(&job, err));
     if (fulcrum_sweep_count(&job.sweep) > 0) {
@@ -278,10 +315,4 @@ end:
     free(job.gpu_counts);
     free(job.needs);
     return status;
-}
-
-void fulcrum_node_rows_clear(struct fulcrum_node_rows *rows)
-{
-    free(rows->rows);
-    *rows = (struct fulcrum_node_rows){.count = 0};
 }

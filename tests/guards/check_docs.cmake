@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# Fails where a source or preset refers to a heading that its document does not have,
-# or a link of a document leads nowhere.
+# Fails where a source or preset refers to a heading that its document does not have, a
+# link of a document leads nowhere, or a source file that a document names is gone.
 # cmake -DSOURCE_DIR=... -P check_docs.cmake
 cmake_minimum_required(VERSION 3.20)
 
@@ -71,6 +71,30 @@ foreach(document IN LISTS documents)
     endif()
     if(NOT EXISTS ${folder}/${target})
       string(APPEND faults "  ${name}: no file ${target}\n")
+    endif()
+  endforeach()
+endforeach()
+
+# `name.c`, `room/name.h`: whole, or the end of the path of a source file. The
+# guide of style has made-up names, and the changelog old ones.
+file(GLOB_RECURSE sources RELATIVE ${SOURCE_DIR} ${patterns})
+list(TRANSFORM sources PREPEND "/")
+foreach(document IN LISTS documents)
+  file(RELATIVE_PATH name ${SOURCE_DIR} ${document})
+  file(READ ${document} text)
+  string(REGEX MATCHALL "`[a-z_0-9/]+\\.[ch]`" paths "${text}")
+  list(REMOVE_DUPLICATES paths)
+  if(name MATCHES "STYLE|CHANGELOG")
+    continue()
+  endif()
+  foreach(path IN LISTS paths)
+    string(REPLACE "`" "" path "${path}")
+    string(REPLACE "." "\\." ending "/${path}$")
+    set(there ${sources})
+    list(FILTER there INCLUDE REGEX "${ending}")
+    math(EXPR count "${count} + 1")
+    if(NOT there)
+      string(APPEND faults "  ${name}: no source file ${path}\n")
     endif()
   endforeach()
 endforeach()

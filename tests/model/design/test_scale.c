@@ -4,6 +4,7 @@
 
 #include <math.h>
 
+#include "tests/support/designs.h"
 #include "tests/support/suite.h"
 
 static struct fulcrum_workload v100_workload(void)

@@ -9,6 +9,7 @@
 
 #include "model/interval.h"
 #include "model/quantity.h"
+#include "model/study/study.h"
 #include "tests/support/designs.h"
 #include "tests/support/suite.h"
 
@@ -263,7 +264,7 @@ static void sweep_beside(const struct fulcrum_design *design,
     ASSERT_OK(fulcrum_sweep_yardstick(scenario, plan, index, &yardstick, NULL));
     plan->yardstick = yardstick;
     ASSERT_OK(visit(scenario, plan, out));
-    fulcrum_yardstick_free(yardstick);
+    fulcrum_study_free(yardstick);
     fulcrum_scenario_free(scenario);
     fulcrum_calibration_free(calibration);
 }

@@ -83,7 +83,7 @@ TEST(test_the_interval_is_that_of_the_best_points_of_the_draws)
     assert_close("or", along.plateau_first.hi, 170.0, 0.0);
     assert_close("ends at", along.plateau_last.lo, 130.0, 0.0);
     assert_close("or", along.plateau_last.hi, 300.0, 0.0);
-    struct fulcrum_best_spread spread = fulcrum_sweep_best_spread(best, RATES);
+    struct fulcrum_best_along spread = fulcrum_sweep_best_along(best, RATES, 0);
     CU_ASSERT_EQUAL(spread.draw_count, DRAWS);
     assert_close("ratio lo", spread.ratio.lo, 0.75, 0.0);
     assert_close("ratio hi", spread.ratio.hi, 3.0, 0.0);
@@ -108,15 +108,15 @@ TEST(test_ties_go_to_the_first_point_and_unknowns_to_none)
     add_hill(other, 5);
     fulcrum_sweep_best_merge(best, other);
     /* 5 steps/J everywhere, but in the draw that cannot run. */
-    struct fulcrum_best_spread spread = fulcrum_sweep_best_spread(best, PER_SYSTEM_W);
+    struct fulcrum_best_along spread = fulcrum_sweep_best_along(best, PER_SYSTEM_W, 0);
     CU_ASSERT_EQUAL(spread.draw_count, DRAWS - 1);
     struct fulcrum_best_along along = fulcrum_sweep_best_along(best, PER_SYSTEM_W, 1);
     assert_close("first of ties", along.at.lo, 40.0, 0.0);
     assert_close("first of ties", along.at.hi, 40.0, 0.0);
-    spread = fulcrum_sweep_best_spread(best, 1);
+    spread = fulcrum_sweep_best_along(best, 1, 0);
     CU_ASSERT_EQUAL(spread.draw_count, 0);
     CU_ASSERT(isnan(spread.value.lo) && isnan(spread.ratio.hi));
-    CU_ASSERT(isnan(fulcrum_sweep_best_along(best, 1, 0).last_near_frac));
+    CU_ASSERT(isnan(spread.last_near_frac));
     fulcrum_sweep_best_free(other);
     fulcrum_sweep_best_free(best);
     fulcrum_sweep_best_free(NULL);
@@ -126,7 +126,7 @@ TEST(test_a_plateau_is_what_is_near_the_best_over_the_other_axes)
 {
     struct fixture f;
     start(&f);
-    struct fulcrum_sweep_profile *profile = NULL;
+    struct fulcrum_sweep_best *profile = NULL;
     struct fulcrum_plateau plateau;
     ASSERT_OK(fulcrum_sweep_profile_new(&f.plan, &profile, NULL));
     CU_ASSERT_EQUAL(fulcrum_sweep_profile_plateau(profile, RATES, 1, &plateau), 0);
@@ -138,7 +138,7 @@ TEST(test_a_plateau_is_what_is_near_the_best_over_the_other_axes)
         point.prediction.value[FULCRUM_OUTPUT_steps_per_j_gpu] = (double)NAN;
         point.prediction.value[FULCRUM_OUTPUT_cpu_gpu_ratio_used] =
             (double)(i % THREADS);
-        fulcrum_sweep_profile_add(profile, &point);
+        fulcrum_sweep_best_add(profile, point.index, point.prediction.value, 1);
     }
     CU_ASSERT_EQUAL_FATAL(
         fulcrum_sweep_profile_plateau(profile, RATES, 1, &plateau), 1);
@@ -153,8 +153,8 @@ TEST(test_a_plateau_is_what_is_near_the_best_over_the_other_axes)
         fulcrum_sweep_profile_plateau(profile, RATES, 0, &plateau), 1);
     CU_ASSERT(plateau.best == 1 && plateau.first == 1 && plateau.count == 1);
     CU_ASSERT_EQUAL(fulcrum_sweep_profile_plateau(profile, 1, 1, &plateau), 0);
-    fulcrum_sweep_profile_free(profile);
-    fulcrum_sweep_profile_free(NULL);
+    fulcrum_sweep_best_free(profile);
+    fulcrum_sweep_best_free(NULL);
 }
 
 /* Only 30 to 80 threads can run: these are the ends. */
@@ -164,14 +164,14 @@ TEST(test_values_that_cannot_run_are_no_end)
     start(&f);
     struct fulcrum_sweep_best *best = new_best(&f.plan);
     struct fulcrum_sweep_best *other = new_best(&f.plan);
-    struct fulcrum_sweep_profile *profile = NULL;
+    struct fulcrum_sweep_best *profile = NULL;
     struct fulcrum_plateau plateau;
     ASSERT_OK(fulcrum_sweep_profile_new(&f.plan, &profile, NULL));
     for (size_t i = THREADS + 7; i >= THREADS + 2; i--) {
         add_hill(i % 2 == 0 ? other : best, i);
         struct fulcrum_sweep_point point = {.index = i};
         point.prediction.value[FULCRUM_OUTPUT_steps_per_s] = hill(i, 0);
-        fulcrum_sweep_profile_add(profile, &point);
+        fulcrum_sweep_best_add(profile, point.index, point.prediction.value, 1);
     }
     fulcrum_sweep_best_merge(best, other);
     /* The best at place 7 is all that draws 3 to 20 have; others are near it. */
@@ -183,7 +183,7 @@ TEST(test_values_that_cannot_run_are_no_end)
         fulcrum_sweep_profile_plateau(profile, RATES, 1, &plateau), 1);
     CU_ASSERT(plateau.first_run == 2 && plateau.last_run == 7);
     CU_ASSERT_EQUAL(plateau.best, 4);
-    fulcrum_sweep_profile_free(profile);
+    fulcrum_sweep_best_free(profile);
     fulcrum_sweep_best_free(other);
     fulcrum_sweep_best_free(best);
 }
@@ -215,15 +215,15 @@ TEST(test_a_long_axis_has_no_profile)
     struct fixture f;
     start(&f);
     f.axes[1].count = (size_t)FULCRUM_PROFILE_MOST + 1;
-    struct fulcrum_sweep_profile *profile = NULL;
+    struct fulcrum_sweep_best *profile = NULL;
     struct fulcrum_plateau plateau;
     ASSERT_OK(fulcrum_sweep_profile_new(&f.plan, &profile, NULL));
     struct fulcrum_sweep_point point = {.index = 1};
     point.prediction.value[FULCRUM_OUTPUT_steps_per_s] = 1.0;
-    fulcrum_sweep_profile_add(profile, &point);
+    fulcrum_sweep_best_add(profile, point.index, point.prediction.value, 1);
     CU_ASSERT_EQUAL(fulcrum_sweep_profile_plateau(profile, RATES, 1, &plateau), 0);
     CU_ASSERT_EQUAL(fulcrum_sweep_profile_plateau(profile, RATES, 0, &plateau), 1);
-    fulcrum_sweep_profile_free(profile);
+    fulcrum_sweep_best_free(profile);
 }
 
 static int ignore(void *context, const struct fulcrum_sweep_point *points, size_t count)
@@ -273,7 +273,7 @@ TEST(test_the_best_is_sure_where_only_the_scale_is_not)
     assert_close("few", along.first_near_frac, 0.0, 0.0);
     assert_close(
         "fast", fulcrum_sweep_best_along(best, RATES, 0).last_near_frac, 1.0, 0.0);
-    struct fulcrum_best_spread spread = fulcrum_sweep_best_spread(best, PER_SYSTEM_W);
+    struct fulcrum_best_along spread = fulcrum_sweep_best_along(best, PER_SYSTEM_W, 0);
     CU_ASSERT_EQUAL(spread.draw_count, 80);
     CU_ASSERT(spread.value.hi > 1.5 * spread.value.lo);
     CU_ASSERT(isnan(spread.ratio.lo)); /* no GPU, no ratio */

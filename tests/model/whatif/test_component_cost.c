@@ -5,6 +5,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "tests/support/place.h"
 #include "tests/support/suite.h"
@@ -56,47 +57,70 @@ static struct fulcrum_study *study_of(const struct place *place,
     return study;
 }
 
-static struct fulcrum_component_costs costs_of(
-    const struct wanted *wanted, double draws)
+/* What each component costs, in tables; the result is to be freed. */
+static struct fulcrum_cost_tables costs_in(const struct place *place, double draws)
+{
+    const struct fulcrum_memory_plan plan = {
+        .scenario = place->scenario, .predict = equations(draws), .calibration = ""};
+    struct fulcrum_result *result = fulcrum_result_new(NULL);
+    struct fulcrum_cost_tables costs = {.result = result,
+        .machines = fulcrum_result_table(result, "machines", ""),
+        .components = fulcrum_result_table(result, "components", "")};
+    ASSERT_OK(fulcrum_component_costs_add(&plan, &costs, NULL));
+    CU_ASSERT_EQUAL(fulcrum_table_rows(costs.components), FULCRUM_IDEAL_COUNT + 1);
+    return costs;
+}
+
+static struct fulcrum_cost_tables costs_of(const struct wanted *wanted, double draws)
 {
     struct place place;
     open_place(&place, wanted);
-    struct fulcrum_component_costs costs;
-    const struct fulcrum_memory_plan plan = {
-        .scenario = place.scenario, .predict = equations(draws)};
-    ASSERT_OK(fulcrum_component_costs_find(&plan, &costs, NULL));
+    struct fulcrum_cost_tables costs = costs_in(&place, draws);
     place_close(&place);
     return costs;
 }
 
+static double number(
+    const struct fulcrum_cost_tables *costs, size_t component, const char *key)
+{
+    return fulcrum_table_at(costs->components, component, key).number;
+}
+
+static double of_machine(const struct fulcrum_cost_tables *costs, const char *key)
+{
+    return fulcrum_table_at(costs->machines, 0, key).number;
+}
+
 static const struct wanted paper = {"dgx-1-inci2020", "v100-inci2020", 256, 0, 1};
 
-static double kernel_s(const struct fulcrum_component_costs *costs)
+static double kernel_s(const struct fulcrum_cost_tables *costs)
 {
-    return costs->gpu_s - costs->costs[FULCRUM_IDEAL_LAUNCH].gpu_s;
+    return of_machine(costs, "gpu_s") - number(costs, FULCRUM_IDEAL_LAUNCH, "gpu_s");
 }
 
 /* What went in comes out of the designs: 57, 15, 12 and 16 % of the kernels' time. */
 TEST(test_a_v100_has_the_shares_that_were_put_in)
 {
     static const double published[] = {0.12, 0.16, 0.15, 0.57};
-    struct fulcrum_component_costs costs = costs_of(&paper, 0);
+    struct fulcrum_cost_tables costs = costs_of(&paper, 0);
     double sum = 0;
-    for (size_t i = 0; i < FULCRUM_IDEAL_COUNT; i++) {
-        const struct fulcrum_component_cost *cost = &costs.costs[i];
+    for (size_t i = 0; i < FULCRUM_IDEAL_HOST; i++) {
+        double gpu_s = number(&costs, i, "gpu_s");
         if (i < 4) {
-            assert_close(fulcrum_ideal_name(i), cost->gpu_s / kernel_s(&costs),
-                published[i], 2e-3);
+            assert_close(
+                fulcrum_ideal_name(i), gpu_s / kernel_s(&costs), published[i], 2e-3);
         }
-        CU_ASSERT(!cost->is_stuck);
-        CU_ASSERT(isnan(cost->in_order.lo) && isnan(cost->speedup.lo));
-        sum += cost->gpu_s;
+        CU_ASSERT(isnan(number(&costs, i, "run_frac_lo")));
+        CU_ASSERT(isnan(number(&costs, i, "speedup_lo")));
+        sum += gpu_s;
     }
-    assert_close("all of it", sum, costs.gpu_s, 1e-3);
+    CU_ASSERT_PTR_NULL(fulcrum_result_find(costs.result, "notes"));
+    assert_close("all of it", sum, of_machine(&costs, "gpu_s"), 1e-3);
     /* (5): 70 % of the part per batch is launches, nothing of the training step. */
-    assert_close("launches", costs.costs[FULCRUM_IDEAL_LAUNCH].gpu_s,
+    assert_close("launches", number(&costs, FULCRUM_IDEAL_LAUNCH, "gpu_s"),
         0.7 * 0.00098271524 / 128, 1e-5);
-    CU_ASSERT_EQUAL(costs.costs[FULCRUM_IDEAL_HOST].gpu_s, 0.0);
+    CU_ASSERT(isnan(number(&costs, FULCRUM_IDEAL_HOST, "gpu_s")));
+    fulcrum_result_free(costs.result);
 }
 
 /* (24) by another way: the parts of an H100 against the scaled sum, and (14c): frames
@@ -104,43 +128,48 @@ TEST(test_a_v100_has_the_shares_that_were_put_in)
 TEST(test_another_gpu_has_other_shares)
 {
     const struct wanted h100 = {"dgx-h100", "v100-inci2020", 256, 0, 1};
-    struct fulcrum_component_costs here = costs_of(&paper, 0);
-    struct fulcrum_component_costs there = costs_of(&h100, 0);
+    struct fulcrum_cost_tables here = costs_of(&paper, 0);
+    struct fulcrum_cost_tables there = costs_of(&h100, 0);
+    double here_s = kernel_s(&here);
+    double math_s = number(&there, FULCRUM_IDEAL_MATH, "gpu_s");
+    double dram_s = number(&there, FULCRUM_IDEAL_DRAM, "gpu_s");
     double math = 0.57 * (80 * 1.53 * 128) / (132 * 1.98 * 256);
     double dram = 0.12 * (900 / 3350.0) * sqrt(6 / 50.0);
     double link_s = 28224 * (1 / 63e9 - 1 / 15.75e9);
-    assert_close("kernels", (kernel_s(&there) - link_s) / kernel_s(&here),
+    assert_close("kernels", (kernel_s(&there) - link_s) / here_s,
         math + dram + 0.15 + 0.16, 1e-6);
-    assert_close(
-        "math", there.costs[FULCRUM_IDEAL_MATH].gpu_s / kernel_s(&here), math, 2e-3);
-    assert_close(
-        "DRAM", there.costs[FULCRUM_IDEAL_DRAM].gpu_s / kernel_s(&here), dram, 1e-2);
-    CU_ASSERT(there.costs[FULCRUM_IDEAL_DRAM].gpu_s / kernel_s(&there) < 0.03);
+    assert_close("math", math_s / here_s, math, 2e-3);
+    assert_close("DRAM", dram_s / here_s, dram, 1e-2);
+    CU_ASSERT(dram_s / kernel_s(&there) < 0.03);
+    fulcrum_result_free(here.result);
+    fulcrum_result_free(there.result);
 }
 
 /* Shares of a run sum to 1 with the rest, in order and on average, in every draw. */
 TEST(test_shares_of_a_run_are_whole)
 {
     const struct wanted forty = {"dgx-1-inci2020", "v100-inci2020", 40, 0, 1};
-    struct fulcrum_component_costs costs = costs_of(&forty, DRAWS);
-    double in_order = costs.rest.value;
-    double mean = in_order;
-    for (size_t i = 0; i < FULCRUM_IDEAL_COUNT; i++) {
-        const struct fulcrum_component_cost *cost = &costs.costs[i];
-        in_order += cost->in_order.value;
-        mean += cost->mean.value;
-        CU_ASSERT(cost->in_order.lo <= cost->in_order.hi);
-        CU_ASSERT(cost->run.least_frac <= cost->mean.value);
-        CU_ASSERT(cost->mean.value <= cost->run.most_frac);
-        CU_ASSERT(cost->speedup.value > 0.99);
+    struct fulcrum_cost_tables costs = costs_of(&forty, DRAWS);
+    double in_order = 0;
+    double all_mean = 0;
+    for (size_t i = 0; i <= FULCRUM_IDEAL_COUNT; i++) {
+        double mean = number(&costs, i, "mean_frac");
+        in_order += number(&costs, i, "run_frac");
+        all_mean += mean;
+        CU_ASSERT(number(&costs, i, "run_frac_lo") <= number(&costs, i, "run_frac_hi"));
+        CU_ASSERT(number(&costs, i, "least_frac") <= mean);
+        CU_ASSERT(mean <= number(&costs, i, "most_frac"));
+        CU_ASSERT(i == FULCRUM_IDEAL_COUNT || number(&costs, i, "speedup") > 0.99);
     }
     assert_close("in order", in_order, 1.0, 1e-9);
-    assert_close("on average", mean, 1.0, 1e-9);
-    CU_ASSERT_EQUAL(costs.draw_count, DRAWS);
+    assert_close("on average", all_mean, 1.0, 1e-9);
+    CU_ASSERT_EQUAL(of_machine(&costs, "draws"), DRAWS);
     /* With 40 actors the round trip is what costs: the host more than the GPU. */
-    CU_ASSERT(costs.costs[FULCRUM_IDEAL_HOST].mean.value > 0.2);
-    CU_ASSERT(costs.gpu_speedup.value > 1.05);
-    CU_ASSERT(costs.gpu_speedup.value > costs.costs[FULCRUM_IDEAL_DRAM].speedup.value);
+    double gpu_speedup = of_machine(&costs, "ideal_gpu_speedup");
+    CU_ASSERT(number(&costs, FULCRUM_IDEAL_HOST, "mean_frac") > 0.2);
+    CU_ASSERT(gpu_speedup > 1.05);
+    CU_ASSERT(gpu_speedup > number(&costs, FULCRUM_IDEAL_DRAM, "speedup"));
+    fulcrum_result_free(costs.result);
 }
 
 /* COPA's change as fields of a machine: 16 times the cache, 1.6 times the bandwidth. */
@@ -285,12 +314,12 @@ TEST(test_work_can_be_stopped_and_refused)
 {
     struct place place;
     open_place(&place, &paper);
-    struct fulcrum_component_costs costs;
+    struct fulcrum_cost_tables costs = {.result = NULL};
     int calls = 0;
     const struct fulcrum_memory_plan plan = {
-        place.scenario, equations(0), NULL, stop_at_half, &calls};
+        place.scenario, equations(0), NULL, "", stop_at_half, &calls};
     CU_ASSERT_EQUAL(
-        fulcrum_component_costs_find(&plan, &costs, NULL), FULCRUM_ERR_INTERRUPTED);
+        fulcrum_component_costs_add(&plan, &costs, NULL), FULCRUM_ERR_INTERRUPTED);
     CU_ASSERT_EQUAL(calls, FULCRUM_IDEAL_SETS / 2);
     place_close(&place);
 
@@ -313,12 +342,12 @@ TEST(test_what_the_calibration_does_not_know_is_stuck)
 {
     struct place place;
     open_place(&place, &paper);
-    struct fulcrum_component_costs costs;
     place.inputs.calibrations[0]->machine.gpu.dram_byte_per_s = (double)NAN;
-    const struct fulcrum_memory_plan plan = {
-        .scenario = place.scenario, .predict = equations(0)};
-    ASSERT_OK(fulcrum_component_costs_find(&plan, &costs, NULL));
-    CU_ASSERT(costs.costs[FULCRUM_IDEAL_DRAM].is_stuck);
-    CU_ASSERT(!costs.costs[FULCRUM_IDEAL_MATH].is_stuck);
+    struct fulcrum_cost_tables costs = costs_in(&place, 0);
+    const struct fulcrum_table *notes = fulcrum_result_table_of(costs.result, "notes");
+    CU_ASSERT_EQUAL_FATAL(fulcrum_table_rows(notes), 1);
+    CU_ASSERT_PTR_NOT_NULL(
+        strstr(fulcrum_table_cell(notes, 0, 0).text, "'DRAM bandwidth'"));
+    fulcrum_result_free(costs.result);
     place_close(&place);
 }

@@ -13,7 +13,8 @@
 struct bench {
     struct fulcrum_design_inputs inputs;
     struct fulcrum_node_plan plan;
-    struct fulcrum_node_rows rows;
+    struct fulcrum_result *result;
+    const struct fulcrum_table *rows;
     double gpus[16];
     double learners[4];
 };
@@ -50,6 +51,8 @@ static struct bench *open_bench(const char *machine, const char *calibration)
         .sweep = {.predict = {.solver = {.method = FULCRUM_METHOD_FAST, .seed = 1}},
             .actors_per_thread = 6.4},
         .plateau_frac = 0.95,
+        .calibration = "",
+        .actors_rule = "",
         .is_stopped = go_on,
         .watch = watch};
     return bench;
@@ -61,25 +64,30 @@ static void take_gpus(struct bench *bench, const double *gpus, size_t count)
     bench->plan.gpu_count_count = count;
 }
 
+static enum fulcrum_status try_rows(struct bench *bench)
+{
+    fulcrum_result_free(bench->result);
+    bench->result = fulcrum_result_new(NULL);
+    struct fulcrum_table *table = fulcrum_result_table(bench->result, "rows", "");
+    bench->rows = table;
+    return fulcrum_node_rows_find(&bench->plan, &bench->inputs.scenario, table, NULL);
+}
+
 static void find_rows(struct bench *bench)
 {
-    fulcrum_node_rows_clear(&bench->rows);
-    ASSERT_OK(fulcrum_node_rows_find(
-        &bench->plan, &bench->inputs.scenario, &bench->rows, NULL));
+    ASSERT_OK(try_rows(bench));
 }
 
 static void close_bench(struct bench *bench)
 {
-    fulcrum_node_rows_clear(&bench->rows);
+    fulcrum_result_free(bench->result);
     fulcrum_design_inputs_free(&bench->inputs);
     free(bench);
 }
 
-static double output_of(
-    const struct fulcrum_node_row *row, enum fulcrum_predicted which)
+static double number(const struct bench *bench, size_t row, const char *key)
 {
-    ASSERT_OK(row->point.status);
-    return row->point.prediction.value[which];
+    return fulcrum_table_at(bench->rows, row, key).number;
 }
 
 TEST(test_a_machine_has_a_row_for_each_of_its_gpus)
@@ -89,23 +97,20 @@ TEST(test_a_machine_has_a_row_for_each_of_its_gpus)
     CU_ASSERT_EQUAL(
         fulcrum_node_row_count(&bench->plan, &bench->inputs.base.machine), 8);
     find_rows(bench);
-    CU_ASSERT_EQUAL_FATAL(bench->rows.count, 8);
+    CU_ASSERT_EQUAL_FATAL(fulcrum_table_rows(bench->rows), 8);
     for (size_t i = 0; i < 8; i++) {
-        const struct fulcrum_node_row *row = &bench->rows.rows[i];
         double gpus = (double)i + 1.0;
-        CU_ASSERT_EQUAL(row->gpu_count, gpus);
-        CU_ASSERT_EQUAL(row->thread_count, 80.0);
-        CU_ASSERT_EQUAL(output_of(row, FULCRUM_OUTPUT_cpu_gpu_ratio_machine), 0.125);
-        assert_close("ratio", output_of(row, FULCRUM_OUTPUT_cpu_gpu_ratio_used),
-            1.0 / gpus, 1e-12);
+        CU_ASSERT_EQUAL(number(bench, i, "gpu_count"), gpus);
+        CU_ASSERT_EQUAL(number(bench, i, "thread_count"), 80.0);
+        CU_ASSERT_EQUAL(number(bench, i, "cpu_gpu_ratio_machine"), 0.125);
+        assert_close(
+            "ratio", number(bench, i, "cpu_gpu_ratio_used"), 1.0 / gpus, 1e-12);
         /* 512 actors, rounded to what the GPUs can share. */
-        double actors = row->point.prediction.actor_count;
+        double actors = number(bench, i, "actor_count");
         CU_ASSERT_EQUAL(fmod(actors, gpus), 0.0);
         CU_ASSERT(fabs(actors - 512.0) <= 0.5 * gpus);
-        assert_close("relative", row->point.relative[FULCRUM_RELATIVE_speedup].value,
-            output_of(row, FULCRUM_OUTPUT_steps_per_s) /
-                output_of(&bench->rows.rows[0], FULCRUM_OUTPUT_steps_per_s),
-            1e-12);
+        assert_close("relative", number(bench, i, "relative"),
+            number(bench, i, "steps_per_s") / number(bench, 0, "steps_per_s"), 1e-12);
     }
     close_bench(bench);
 }
@@ -122,11 +127,11 @@ TEST(test_rows_without_a_gpu_to_infer_are_left_out)
     find_rows(bench);
     static const double expected[][2] = {
         {1, 0}, {2, 0}, {2, 1}, {3, 0}, {3, 1}, {3, 2}};
-    CU_ASSERT_EQUAL_FATAL(bench->rows.count, 6);
+    CU_ASSERT_EQUAL_FATAL(fulcrum_table_rows(bench->rows), 6);
     for (size_t i = 0; i < 6; i++) {
-        CU_ASSERT_EQUAL(bench->rows.rows[i].gpu_count, expected[i][0]);
-        CU_ASSERT_EQUAL(bench->rows.rows[i].learner_gpu_count, expected[i][1]);
-        CU_ASSERT(isnan(bench->rows.rows[i].need.value));
+        CU_ASSERT_EQUAL(number(bench, i, "gpu_count"), expected[i][0]);
+        CU_ASSERT_EQUAL(number(bench, i, "learner_gpu_count"), expected[i][1]);
+        CU_ASSERT(isnan(number(bench, i, "threads_needed")));
     }
     bench->learners[0] = 2;
     bench->plan.learner_count_count = 1;
@@ -174,10 +179,9 @@ TEST(test_needs_are_those_of_the_search)
         least = fmin(least, threads[k]);
         most = fmax(most, threads[k]);
     }
-    const struct fulcrum_node_row *row = &bench->rows.rows[0];
-    CU_ASSERT_EQUAL(row->need.value, threads[0]);
-    CU_ASSERT_EQUAL(row->need.lo, least);
-    CU_ASSERT_EQUAL(row->need.hi, most);
+    CU_ASSERT_EQUAL(number(bench, 0, "threads_needed"), threads[0]);
+    CU_ASSERT_EQUAL(number(bench, 0, "threads_needed_lo"), least);
+    CU_ASSERT_EQUAL(number(bench, 0, "threads_needed_hi"), most);
     close_bench(bench);
 }
 
@@ -193,23 +197,20 @@ static void check_fall(const char *calibration)
     take_gpus(bench, gpus, 2);
     bench->plan.plateau_frac = (double)NAN;
     find_rows(bench);
-    double relative =
-        bench->rows.rows[1].point.relative[FULCRUM_RELATIVE_speedup].value;
-    double all_per_joule =
-        output_of(&bench->rows.rows[1], FULCRUM_OUTPUT_steps_per_j_system);
+    double relative = number(bench, 1, "relative");
+    double all_per_joule = number(bench, 1, "steps_per_j_system");
     /* Each GPU at a ratio of 1 against each of eight at 1/16: 14 times. */
-    double starved = output_of(&bench->rows.rows[1], FULCRUM_OUTPUT_steps_per_s) / 8.0;
+    double starved = number(bench, 1, "steps_per_s_per_gpu");
     CU_ASSERT(relative > 0.69 * 0.85 && relative < 0.69 * 1.15);
     bench->inputs.base.machine.gpu.count = 1;
     take_gpus(bench, gpus, 1);
     find_rows(bench);
-    double per_joule = all_per_joule / output_of(&bench->rows.rows[0],
-                                           FULCRUM_OUTPUT_steps_per_j_system);
+    double per_joule = all_per_joule / number(bench, 0, "steps_per_j_system");
     CU_ASSERT(per_joule > 0.29 * 0.75 && per_joule < 0.29 * 1.6);
     bench->inputs.base.machine.cpu.thread_count = 80;
     bench->inputs.base.machine.cpu.core_count = 40;
     find_rows(bench);
-    double fed = output_of(&bench->rows.rows[0], FULCRUM_OUTPUT_steps_per_s);
+    double fed = number(bench, 0, "steps_per_s");
     CU_ASSERT(fed / starved > 14.0 * 0.8 && fed / starved < 14.0 * 1.35);
     close_bench(bench);
 }
@@ -235,9 +236,8 @@ TEST(test_the_fall_is_that_of_the_threads_left)
         bench->inputs.scenario.setting_count = 1;
         find_rows(bench);
         double left = 40.0 - 8.0 * fmin(kept, 0.4 * 40.0 / 8.0);
-        assert_close("X(8) / X(1)",
-            bench->rows.rows[1].point.relative[FULCRUM_RELATIVE_speedup].value,
-            left / (40.0 - kept), 0.01);
+        assert_close(
+            "X(8) / X(1)", number(bench, 1, "relative"), left / (40.0 - kept), 0.01);
         close_bench(bench);
     }
 }
@@ -249,11 +249,8 @@ TEST(test_ctrl_c_leaves_whole_rows)
     take_gpus(bench, gpus, 4);
     int stop = 1;
     bench->plan.watcher = &stop;
-    struct fulcrum_error err = {FULCRUM_OK, ""};
-    CU_ASSERT_EQUAL(fulcrum_node_rows_find(
-                        &bench->plan, &bench->inputs.scenario, &bench->rows, &err),
-        FULCRUM_ERR_INTERRUPTED);
-    CU_ASSERT_EQUAL(bench->rows.count, 0);
+    CU_ASSERT_EQUAL(try_rows(bench), FULCRUM_ERR_INTERRUPTED);
+    CU_ASSERT_EQUAL(fulcrum_table_rows(bench->rows), 0);
     close_bench(bench);
 }
 
@@ -268,12 +265,10 @@ TEST(test_a_row_that_cannot_run_says_why)
     bench->plan.sweep.actor_choices = &choice;
     bench->plan.sweep.actor_choice_count = 1;
     find_rows(bench);
-    const struct fulcrum_node_row *rows = bench->rows.rows;
-    ASSERT_OK(rows[0].point.status);
-    CU_ASSERT_STRING_EQUAL(rows[0].reason, "");
-    CU_ASSERT_NOT_EQUAL(rows[1].point.status, FULCRUM_OK);
-    CU_ASSERT_PTR_NOT_NULL(strstr(rows[1].reason, "3 GPUs"));
-    CU_ASSERT(isnan(rows[1].point.prediction.value[FULCRUM_OUTPUT_steps_per_s]));
-    CU_ASSERT(isnan(rows[1].point.relative[FULCRUM_RELATIVE_speedup].value));
+    CU_ASSERT_STRING_EQUAL(fulcrum_table_at(bench->rows, 0, "status").text, "ok");
+    CU_ASSERT_PTR_NOT_NULL(
+        strstr(fulcrum_table_at(bench->rows, 1, "status").text, "3 GPUs"));
+    CU_ASSERT(isnan(number(bench, 1, "steps_per_s")));
+    CU_ASSERT(isnan(number(bench, 1, "relative")));
     close_bench(bench);
 }
