@@ -8,8 +8,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "model/try.h"
-
 enum fulcrum_status fulcrum_fail(
     struct fulcrum_error *err, enum fulcrum_status status, const char *format, ...)
 {
@@ -65,19 +63,22 @@ void fulcrum_check_range(struct fulcrum_error *faults, const char *where,
 {
     /* Written so that NaN fails every comparison. */
     bool is_inside = value >= range->low && value <= range->high;
-    if (range->kind == FULCRUM_RANGE_OR_ZERO) {
-        FAULT_IF(!is_inside && !(value == 0.0), faults, FULCRUM_ERR_RANGE,
-            "%s%s = %g is neither 0 nor inside [%g, %g]", where, range->name, value,
-            range->low, range->high);
-        return;
-    }
     bool is_open = range->kind == FULCRUM_RANGE_POSITIVE;
     bool is_whole = range->kind == FULCRUM_RANGE_WHOLE;
-    FAULT_IF(!is_inside || (is_open && !(value > range->low)) ||
-                 (is_whole && floor(value) < value),
-        faults, FULCRUM_ERR_RANGE, "%s%s = %g is outside %s%g, %g]%s", where,
-        range->name, value, is_open ? "(" : "[", range->low, range->high,
-        is_whole ? " or not whole" : "");
+    bool or_zero = range->kind == FULCRUM_RANGE_OR_ZERO;
+    bool is_good = is_inside ? (!is_open || value > range->low) &&
+                                   (!is_whole || floor(value) >= value)
+                             : or_zero && value == 0.0;
+    if (!is_good && or_zero) {
+        (void)fulcrum_fail_more(faults, FULCRUM_ERR_RANGE,
+            "%s%s = %g is neither 0 nor inside [%g, %g]", where, range->name, value,
+            range->low, range->high);
+    } else if (!is_good) {
+        (void)fulcrum_fail_more(faults, FULCRUM_ERR_RANGE,
+            "%s%s = %g is outside %s%g, %g]%s", where, range->name, value,
+            is_open ? "(" : "[", range->low, range->high,
+            is_whole ? " or not whole" : "");
+    }
 }
 
 void fulcrum_check_ranges(struct fulcrum_error *faults, const char *where,
