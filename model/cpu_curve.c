@@ -27,6 +27,11 @@ double fulcrum_cpu_servers(const struct fulcrum_cpu_station *cpu)
     return cpu->thread_count - cpu->reserved_threads;
 }
 
+double fulcrum_cpu_whole_servers(const struct fulcrum_cpu_station *cpu)
+{
+    return fulcrum_max(1.0, round(fulcrum_cpu_servers(cpu)));
+}
+
 /* Full cores first, then the second threads of each, which add y. */
 static double filled_cores(const struct fulcrum_cpu_station *cpu, double n)
 {

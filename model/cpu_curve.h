@@ -43,6 +43,9 @@ double fulcrum_cpu_capacity(const struct fulcrum_cpu_station *cpu, double n);
 /* S = T - c_L: how many actors can step at once. */
 double fulcrum_cpu_servers(const struct fulcrum_cpu_station *cpu);
 
+/* S as a whole number, 1 at least. */
+double fulcrum_cpu_whole_servers(const struct fulcrum_cpu_station *cpu);
+
 /* The form's name as it stands in files; NULL beyond the last one. Borrowed, static. */
 const char *fulcrum_cpu_curve_name(int curve);
 

@@ -43,8 +43,7 @@ struct fulcrum_table {
     size_t row_room;
     size_t at;   /* row of the next cell */
     size_t next; /* column of it */
-    bool is_main;
-    bool is_keyed;
+    size_t item; /* of the result */
 };
 
 struct fulcrum_result {
@@ -104,7 +103,7 @@ static void *take(struct fulcrum_result *result, size_t size)
 static const char *keep(struct fulcrum_result *result, const char *text)
 {
     size_t size = text != NULL ? strlen(text) + 1 : 0;
-    char *copy = text != NULL ? take(result, size) : NULL;
+    char *copy = text != NULL && result != NULL ? take(result, size) : NULL;
     return copy != NULL ? memcpy(copy, text, size) : NULL;
 }
 
@@ -112,15 +111,11 @@ static const char *keep(struct fulcrum_result *result, const char *text)
 static bool grow(struct fulcrum_result *result, void **items, size_t *room, size_t size)
 {
     size_t wanted = *room > 0 ? 2 * *room : FIRST_ROWS;
-    void *grown = result->is_lost ? NULL : calloc(wanted, size);
+    void *grown = result->is_lost ? NULL : realloc(*items, wanted * size);
     if (grown == NULL) {
         result->is_lost = true;
         return false;
     }
-    if (*items != NULL) {
-        memcpy(grown, *items, *room * size);
-    }
-    free(*items);
     *items = grown;
     *room = wanted;
     return true;
@@ -195,46 +190,52 @@ static struct fulcrum_item *add_item(
     return item;
 }
 
+static struct fulcrum_item *add_fact(struct fulcrum_result *result, const char *key,
+    const char *title, enum fulcrum_value_kind kind, struct fulcrum_cell cell)
+{
+    struct fulcrum_item *item = add_item(result, key, title);
+    if (item != NULL) {
+        item->kind = kind;
+        item->cell = cell;
+    }
+    return item;
+}
+
 /* A value and its ends belong together. NOLINTNEXTLINE(readability-function-size) */
 void fulcrum_result_estimate(struct fulcrum_result *result, const char *key,
     const char *title, double value, double lo, double hi)
 {
-    struct fulcrum_item *item = add_item(result, key, title);
+    struct fulcrum_item *item = add_fact(result, key, title, FULCRUM_VALUE_NUMBER,
+        (struct fulcrum_cell){value, lo, hi, NULL});
     if (item != NULL) {
         item->has_ends = true;
-        item->cell = (struct fulcrum_cell){value, lo, hi, NULL};
     }
 }
 
 void fulcrum_result_number(
     struct fulcrum_result *result, const char *key, const char *title, double value)
 {
-    struct fulcrum_item *item = add_item(result, key, title);
-    if (item != NULL) {
-        item->cell.number = value;
-    }
+    (void)add_fact(result, key, title, FULCRUM_VALUE_NUMBER,
+        (struct fulcrum_cell){value, NAN, NAN, NULL});
 }
 
 void fulcrum_result_flag(
     struct fulcrum_result *result, const char *key, const char *title, bool value)
 {
     const struct fulcrum_item *found = fulcrum_result_find(result, key);
-    struct fulcrum_item *item = found != NULL ? &result->items[found - result->items]
-                                              : add_item(result, key, title);
-    if (item != NULL) {
-        item->kind = FULCRUM_VALUE_FLAG;
-        item->cell.number = value ? 1.0 : 0.0;
+    if (found != NULL) {
+        result->items[found - result->items].cell.number = value ? 1.0 : 0.0;
+    } else {
+        (void)add_fact(result, key, title, FULCRUM_VALUE_FLAG,
+            (struct fulcrum_cell){value ? 1.0 : 0.0, NAN, NAN, NULL});
     }
 }
 
 void fulcrum_result_text(
     struct fulcrum_result *result, const char *key, const char *title, const char *text)
 {
-    struct fulcrum_item *item = add_item(result, key, title);
-    if (item != NULL) {
-        item->kind = FULCRUM_VALUE_TEXT;
-        item->cell.text = keep(result, text);
-    }
+    (void)add_fact(result, key, title, FULCRUM_VALUE_TEXT,
+        (struct fulcrum_cell){NAN, NAN, NAN, keep(result, text)});
 }
 
 void fulcrum_result_explain(struct fulcrum_result *result, const char *meaning)
@@ -286,7 +287,7 @@ struct fulcrum_table *fulcrum_result_table(
         result->count--;
         return NULL;
     }
-    *table = (struct fulcrum_table){.result = result};
+    *table = (struct fulcrum_table){.result = result, .item = result->count - 1};
     item->table = table;
     return table;
 }
@@ -334,27 +335,29 @@ void fulcrum_result_numbers(
     }
 }
 
-/* Filled with what is not known up to the rows that there are. */
-static double *new_numbers(struct fulcrum_table *table)
+/* Room for all rows; nothing is known from the row `used` on. */
+static void widen(struct fulcrum_table *table, double **numbers, size_t used)
 {
-    double *numbers = calloc(table->row_room, sizeof *numbers);
-    for (size_t i = 0; numbers != NULL && i < table->row_room; i++) {
-        numbers[i] = FULCRUM_UNKNOWN;
+    double *wider = realloc(*numbers, table->row_room * sizeof *wider);
+    if (wider == NULL) {
+        table->result->is_lost = true;
+        return;
     }
-    table->result->is_lost = table->result->is_lost || numbers == NULL;
-    return numbers;
+    for (size_t i = used; i < table->row_room; i++) {
+        wider[i] = FULCRUM_UNKNOWN;
+    }
+    *numbers = wider;
 }
 
-static void grow_numbers(struct fulcrum_table *table, double **numbers, size_t used)
+static void widen_texts(struct fulcrum_table *table, const char ***texts, size_t used)
 {
-    double *old = *numbers;
-    if (old != NULL) {
-        *numbers = new_numbers(table);
-        if (*numbers != NULL) {
-            memcpy(*numbers, old, used * sizeof *old);
-        }
-        free(old);
+    const char **wider = realloc((void *)*texts, table->row_room * sizeof *wider);
+    if (wider == NULL) {
+        table->result->is_lost = true;
+        return;
     }
+    memset((void *)(wider + used), 0, (table->row_room - used) * sizeof *wider);
+    *texts = wider;
 }
 
 static void grow_rows(struct fulcrum_table *table)
@@ -363,13 +366,13 @@ static void grow_rows(struct fulcrum_table *table)
     table->row_room = used > 0 ? 2 * used : FIRST_ROWS;
     for (size_t j = 0; j < table->column_count; j++) {
         struct column *column = &table->columns[j];
-        grow_numbers(table, &column->numbers, used);
-        grow_numbers(table, &column->lo, used);
-        grow_numbers(table, &column->hi, used);
-        size_t room = used;
+        widen(table, &column->numbers, used);
+        if (column->shown.has_ends) {
+            widen(table, &column->lo, used);
+            widen(table, &column->hi, used);
+        }
         if (column->texts != NULL) {
-            (void)grow(
-                table->result, (void **)&column->texts, &room, sizeof *column->texts);
+            widen_texts(table, &column->texts, used);
         }
     }
 }
@@ -404,11 +407,10 @@ static struct column *new_column(
         return NULL;
     }
     struct column *column = &table->columns[table->column_count++];
-    memset(column, 0, sizeof *column);
-    column->shown.key = keep(result, key);
-    column->shown.key = column->shown.key != NULL ? column->shown.key : "";
-    column->shown.title = keep(result, title);
-    column->numbers = new_numbers(table);
+    const char *own_key = keep(result, key);
+    *column = (struct column){
+        .shown = {.key = own_key != NULL ? own_key : "", .title = keep(result, title)}};
+    widen(table, &column->numbers, 0);
     return column;
 }
 
@@ -427,30 +429,33 @@ static struct column *next_column(
     return j < table->column_count ? &table->columns[j] : new_column(table, key, title);
 }
 
-void fulcrum_table_number(
+static struct column *put(
     struct fulcrum_table *table, const char *key, const char *title, double value)
 {
     struct column *column = next_column(table, key, title);
     if (column != NULL && !table->result->is_lost) {
         column->numbers[table->at] = value;
     }
+    return column;
+}
+
+void fulcrum_table_number(
+    struct fulcrum_table *table, const char *key, const char *title, double value)
+{
+    (void)put(table, key, title, value);
 }
 
 /* NOLINTNEXTLINE(readability-function-size) */
 void fulcrum_table_estimate(struct fulcrum_table *table, const char *key,
     const char *title, double value, double lo, double hi)
 {
-    struct column *column = next_column(table, key, title);
-    if (column == NULL) {
-        return;
-    }
-    if (!column->shown.has_ends) {
+    struct column *column = put(table, key, title, value);
+    if (column != NULL && !column->shown.has_ends) {
         column->shown.has_ends = true;
-        column->lo = new_numbers(table);
-        column->hi = new_numbers(table);
+        widen(table, &column->lo, 0);
+        widen(table, &column->hi, 0);
     }
-    if (!table->result->is_lost) {
-        column->numbers[table->at] = value;
+    if (column != NULL && !table->result->is_lost) {
         column->lo[table->at] = lo;
         column->hi[table->at] = hi;
     }
@@ -459,10 +464,9 @@ void fulcrum_table_estimate(struct fulcrum_table *table, const char *key,
 void fulcrum_table_flag(
     struct fulcrum_table *table, const char *key, const char *title, bool value)
 {
-    struct column *column = next_column(table, key, title);
-    if (column != NULL && !table->result->is_lost) {
+    struct column *column = put(table, key, title, value ? 1.0 : 0.0);
+    if (column != NULL) {
         column->shown.kind = FULCRUM_VALUE_FLAG;
-        column->numbers[table->at] = value ? 1.0 : 0.0;
     }
 }
 
@@ -476,43 +480,27 @@ void fulcrum_table_text(
     struct fulcrum_table *table, const char *key, const char *title, const char *text)
 {
     struct column *column = next_column(table, key, title);
-    if (column == NULL) {
-        return;
-    }
-    if (column->texts == NULL) {
-        column->texts = calloc(table->row_room, sizeof *column->texts);
+    if (column != NULL && column->texts == NULL) {
+        widen_texts(table, &column->texts, 0);
         column->shown.kind = FULCRUM_VALUE_TEXT;
     }
-    const char *copy = keep(table->result, text);
-    if (column->texts == NULL) {
-        table->result->is_lost = true;
-    } else {
-        column->texts[table->at] = copy;
+    if (column != NULL && column->texts != NULL) {
+        column->texts[table->at] = keep(table->result, text);
     }
 }
 
 void fulcrum_table_make_main(struct fulcrum_table *table)
 {
     if (table != NULL) {
-        table->is_main = true;
+        table->result->items[table->item].is_main = true;
     }
-}
-
-bool fulcrum_table_is_main(const struct fulcrum_table *table)
-{
-    return table->is_main;
 }
 
 void fulcrum_table_make_keyed(struct fulcrum_table *table)
 {
     if (table != NULL) {
-        table->is_keyed = true;
+        table->result->items[table->item].is_keyed = true;
     }
-}
-
-bool fulcrum_table_is_keyed(const struct fulcrum_table *table)
-{
-    return table->is_keyed;
 }
 
 void fulcrum_table_hide(struct fulcrum_table *table, const char *key)
@@ -604,24 +592,23 @@ struct fulcrum_cell fulcrum_table_cell(
 struct fulcrum_cell fulcrum_table_at(
     const struct fulcrum_table *table, size_t row, const char *key)
 {
-    size_t columns = fulcrum_table_columns(table);
     size_t j = fulcrum_table_find(table, key);
-    if (j < columns && row < table->row_count) {
+    if (row >= fulcrum_table_rows(table)) {
+        return nothing;
+    }
+    if (j < table->column_count) {
         return fulcrum_table_cell(table, row, j);
     }
     /* "KEY_lo" and "KEY_hi" where KEY has ends. */
-    size_t length = strlen(key);
-    const char *end = length > 3 ? key + length - 3 : "";
-    bool is_lo = strcmp(end, "_lo") == 0;
+    size_t length = strlen(key) > 3 ? strlen(key) - 3 : 0;
+    bool is_lo = strcmp(key + length, "_lo") == 0;
     struct fulcrum_cell cell = nothing;
-    for (j = 0;
-         j < columns && row < table->row_count && (is_lo || strcmp(end, "_hi") == 0);
+    for (j = 0; (is_lo || strcmp(key + length, "_hi") == 0) && j < table->column_count;
          j++) {
-        struct fulcrum_column column = fulcrum_table_column(table, j);
-        if (column.has_ends && strlen(column.key) == length - 3 &&
-            strncmp(column.key, key, length - 3) == 0) {
-            const struct fulcrum_cell of = fulcrum_table_cell(table, row, j);
-            cell.number = is_lo ? of.lo : of.hi;
+        const struct column *of = &table->columns[j];
+        if (of->shown.has_ends && strlen(of->shown.key) == length &&
+            strncmp(of->shown.key, key, length) == 0) {
+            cell.number = is_lo ? of->lo[row] : of->hi[row];
         }
     }
     return cell;

@@ -128,11 +128,9 @@ void fulcrum_table_flag(
  * main table.
  */
 void fulcrum_table_make_keyed(struct fulcrum_table *table);
-bool fulcrum_table_is_keyed(const struct fulcrum_table *table);
 
 /* The one that CSV and JSON lines hold, where it is not the first. */
 void fulcrum_table_make_main(struct fulcrum_table *table);
-bool fulcrum_table_is_main(const struct fulcrum_table *table);
 
 /* Shows a column only to people who ask for everything. */
 void fulcrum_table_hide(struct fulcrum_table *table, const char *key);
@@ -149,6 +147,8 @@ struct fulcrum_item {
     struct fulcrum_cell cell;
     struct fulcrum_table *table; /* NULL: a fact */
     bool is_list;                /* the table is a list of notes or numbers */
+    bool is_keyed;               /* in JSON it is an object of objects */
+    bool is_main;                /* CSV and JSON lines hold it */
 };
 
 size_t fulcrum_result_count(const struct fulcrum_result *result);

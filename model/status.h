@@ -3,6 +3,8 @@
 #ifndef FULCRUM_MODEL_STATUS_H
 #define FULCRUM_MODEL_STATUS_H
 
+#include <stddef.h>
+
 /* clang-format off */
 #define FULCRUM_STATUS_LIST(X)                                             \
     X(FULCRUM_OK,               "success")                                 \
@@ -58,6 +60,30 @@ enum fulcrum_status fulcrum_fail_more(struct fulcrum_error *err,
 /* Puts "context: " before the detail of a failure that passes through. */
 enum fulcrum_status fulcrum_fail_in(
     struct fulcrum_error *err, enum fulcrum_status status, const char *context);
+
+/* What a number, a member of some struct, may be. */
+enum fulcrum_range_kind {
+    FULCRUM_RANGE_REAL,
+    FULCRUM_RANGE_WHOLE,
+    FULCRUM_RANGE_POSITIVE, /* real, and the lower end itself is excluded */
+    FULCRUM_RANGE_OR_ZERO   /* real, or 0 */
+};
+
+struct fulcrum_range {
+    const char *name;
+    size_t offset; /* of the double */
+    double low;
+    double high;
+    enum fulcrum_range_kind kind;
+};
+
+/* Adds a fault, which names `where` and the range, unless `value` is inside. */
+void fulcrum_check_range(struct fulcrum_error *faults, const char *where,
+    const struct fulcrum_range *range, double value);
+
+/* The same for `count` members of an object. */
+void fulcrum_check_ranges(struct fulcrum_error *faults, const char *where,
+    const void *object, const struct fulcrum_range *ranges, size_t count);
 
 /* Borrowed, static. */
 const char *fulcrum_status_text(enum fulcrum_status status);

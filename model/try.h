@@ -29,4 +29,9 @@
     if (condition)                                                                     \
     return fulcrum_fail(err, code, __VA_ARGS__)
 
+/* Adds a line to the faults in `found` where `condition` holds; the checks go on. */
+#define FAULT_IF(condition, found, code, ...)                                          \
+    if (condition)                                                                     \
+    (void)fulcrum_fail_more(found, code, __VA_ARGS__)
+
 #endif

@@ -14,7 +14,7 @@
 #include <string.h>
 
 #include "calibrate/fit/fit.h"
-#include "model/predict/pauses.h"
+#include "model/predict/to_network.h"
 #include "model/status.h"
 #include "model/try.h"
 

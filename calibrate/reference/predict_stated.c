@@ -13,7 +13,7 @@
 #include "model/design/memory_system.h"
 #include "model/interval.h"
 #include "model/predict/partition.h"
-#include "model/predict/power.h"
+#include "model/predict/to_network.h"
 #include "model/quantity.h"
 #include "model/try.h"
 #include "presets/load/preset.h"
@@ -23,7 +23,8 @@
 /*
  * Two loads of a server leave nothing to predict once they are fitted. But they can
  * judge what the presets say of watts where nobody measured: the equation is the
- * product's own, model/predict/power.h, at a load that is set instead of solved for.
+ * product's own, model/predict/to_network.h, at a load that is set instead of solved
+ * for.
  */
 
 /* The fields of (13). */

@@ -16,7 +16,6 @@
 #include "model/design/calibration.h"
 #include "model/design/reference.h"
 #include "model/network/network.h"
-#include "model/predict/pauses.h"
 #include "model/predict/predict.h"
 #include "model/predict/scenario.h"
 #include "model/predict/to_network.h"

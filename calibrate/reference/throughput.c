@@ -20,7 +20,7 @@
 #include "calibrate/reference/reference_prediction.h"
 #include "model/fast/fast.h"
 #include "model/interval.h"
-#include "model/predict/apply_calibration.h"
+#include "model/predict/scenario.h"
 #include "model/predict/predict.h"
 #include "model/predict/to_network.h"
 #include "model/try.h"
@@ -165,7 +165,7 @@ static bool is_given(const struct fulcrum_throughput_plan *plan,
         const struct fulcrum_calibration *calibration = plan->calibrations[i];
         is_found =
             fulcrum_calibration_parameter(calibration, path) != NULL &&
-            fulcrum_applied_calibration_holds(calibration, &design->machine, path);
+            fulcrum_calibration_holds(calibration, &design->machine, path);
     }
     for (size_t i = 0; i < plan->path_count && !is_found; i++) {
         is_found = strcmp(plan->paths[i], path) == 0;

@@ -17,7 +17,6 @@
 
 #include "calibrate/host.h"
 #include "cli/message.h"
-#include "model/predict/apply_calibration.h"
 #include "model/predict/scenario.h"
 #include "model/try.h"
 #include "presets/load/preset.h"
@@ -359,7 +358,7 @@ static const struct fulcrum_parameter *calibrated(
         const struct fulcrum_calibration *calibration = inputs->calibrations[i];
         const struct fulcrum_parameter *parameter =
             fulcrum_calibration_parameter(calibration, field->path);
-        if (parameter != NULL && fulcrum_applied_calibration_holds(
+        if (parameter != NULL && fulcrum_calibration_holds(
                                      calibration, &inputs->base.machine, field->path)) {
             *from = calibration->name;
             return parameter;

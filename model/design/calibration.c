@@ -24,16 +24,11 @@ enum fulcrum_status fulcrum_calibration_new(
     struct fulcrum_calibration **out, struct fulcrum_error *err)
 {
     struct fulcrum_calibration *calibration = calloc(1, sizeof *calibration);
-    struct fulcrum_design *blank = calloc(1, sizeof *blank);
-    if (calibration == NULL || blank == NULL) {
-        free(calibration);
-        free(blank);
-        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "a calibration");
-    }
-    fulcrum_design_init(blank);
-    calibration->machine = blank->machine;
+    TRY_MEMORY(calibration, err, "a calibration");
+    struct fulcrum_design blank;
+    fulcrum_design_init(&blank);
+    calibration->machine = blank.machine;
     calibration->complete = 1;
-    free(blank);
     *out = calibration;
     return FULCRUM_OK;
 }
@@ -67,22 +62,14 @@ void fulcrum_calibration_free(struct fulcrum_calibration *calibration)
     free(calibration);
 }
 
-/* The rows with room for one more, all zero; NULL leaves them as they are. */
-static void *grown(void *rows, size_t count, size_t size)
-{
-    void *larger = realloc(rows, (count + 1) * size);
-    return larger != NULL
-               ? (char *)memset((char *)larger + count * size, 0, size) - count * size
-               : NULL;
-}
-
-/* Grows a member array by one row, whose count is the caller's to raise. */
-#define GROW(calibration, member, count_member, err)                                   \
+/* Adds a copy of `row` to a member array. */
+#define ADD_ROW(calibration, member, count_member, row, err)                           \
     do {                                                                               \
-        void *rows = grown((calibration)->member, (calibration)->count_member,         \
-            sizeof *(calibration)->member);                                            \
+        void *rows = realloc((calibration)->member,                                    \
+            ((calibration)->count_member + 1) * sizeof *(calibration)->member);        \
         TRY_MEMORY(rows, err, "a row of a calibration");                               \
         (calibration)->member = rows;                                                  \
+        (calibration)->member[(calibration)->count_member++] = row;                    \
     } while (0)
 
 static size_t parameter_index(
@@ -96,35 +83,30 @@ static size_t parameter_index(
     return i;
 }
 
-static enum fulcrum_status widen_covariance(
-    struct fulcrum_calibration *calibration, struct fulcrum_error *err)
-{
-    size_t n = calibration->parameter_count;
-    double *wider = calloc((n + 1) * (n + 1), sizeof *wider);
-    TRY_MEMORY(wider, err, "a covariance matrix");
-    for (size_t i = 0; i < n; i++) {
-        memcpy(wider + i * (n + 1), calibration->covariance + i * n, n * sizeof *wider);
-    }
-    free(calibration->covariance);
-    calibration->covariance = wider;
-    return FULCRUM_OK;
-}
-
 enum fulcrum_status fulcrum_calibration_add_parameter(
     struct fulcrum_calibration *calibration, const struct fulcrum_parameter *parameter,
     struct fulcrum_error *err)
 {
     size_t i = parameter_index(calibration, parameter->path);
-    if (i == calibration->parameter_count) {
-        GROW(calibration, parameters, parameter_count, err);
-        TRY(widen_covariance(calibration, err));
-        calibration->parameter_count++;
+    size_t n = calibration->parameter_count;
+    if (i == n) {
+        ADD_ROW(calibration, parameters, parameter_count, *parameter, err);
+        double *wider = calloc((n + 1) * (n + 1), sizeof *wider);
+        calibration->parameter_count -= wider == NULL ? 1 : 0;
+        TRY_MEMORY(wider, err, "a covariance matrix");
+        for (size_t j = 0; j < n; j++) {
+            memcpy(wider + j * (n + 1), calibration->covariance + j * n,
+                n * sizeof *wider);
+        }
+        free(calibration->covariance);
+        calibration->covariance = wider;
+        n++;
     }
     calibration->parameters[i] = *parameter;
+    calibration->parameters[i].field = fulcrum_field_find(parameter->path);
     calibration->draw_count = 0;
     /* Gives parameter `i` its own variance and no covariance with the others. */
-    size_t n = calibration->parameter_count;
-    double error = calibration->parameters[i].standard_error;
+    double error = parameter->standard_error;
     for (size_t j = 0; j < n; j++) {
         calibration->covariance[i * n + j] = i == j ? error * error : 0.0;
         calibration->covariance[j * n + i] = calibration->covariance[i * n + j];
@@ -136,33 +118,25 @@ enum fulcrum_status fulcrum_calibration_add_quantity(
     struct fulcrum_calibration *calibration, const struct fulcrum_quantity *quantity,
     struct fulcrum_error *err)
 {
-    GROW(calibration, quantities, quantity_count, err);
-    calibration->quantities[calibration->quantity_count++] = *quantity;
+    ADD_ROW(calibration, quantities, quantity_count, *quantity, err);
     return FULCRUM_OK;
 }
 
 enum fulcrum_status fulcrum_calibration_add_fit(struct fulcrum_calibration *calibration,
     const struct fulcrum_fit_report *fit, struct fulcrum_error *err)
 {
-    GROW(calibration, fits, fit_count, err);
-    calibration->fits[calibration->fit_count++] = *fit;
+    ADD_ROW(calibration, fits, fit_count, *fit, err);
     return FULCRUM_OK;
-}
-
-/* Cuts what is too long; NULL is the empty text. */
-static void copy_text(char *out, size_t size, const char *text)
-{
-    (void)snprintf(out, size, "%s", text != NULL ? text : "");
 }
 
 enum fulcrum_status fulcrum_calibration_add_note(
     struct fulcrum_calibration *calibration, const char *key, const char *text,
     struct fulcrum_error *err)
 {
-    GROW(calibration, notes, note_count, err);
-    struct fulcrum_note *row = &calibration->notes[calibration->note_count++];
-    copy_text(row->key, sizeof row->key, key);
-    copy_text(row->text, sizeof row->text, text);
+    struct fulcrum_note row = {.key = ""};
+    (void)snprintf(row.key, sizeof row.key, "%s", key != NULL ? key : "");
+    (void)snprintf(row.text, sizeof row.text, "%s", text != NULL ? text : "");
+    ADD_ROW(calibration, notes, note_count, row, err);
     return FULCRUM_OK;
 }
 
@@ -186,7 +160,7 @@ enum fulcrum_status fulcrum_calibration_add_series(
     copy.canary_rel = copy_values(series->canary_rel, series->count, 1.0);
     copy.disturbed = copy_values(series->disturbed, series->count, 0.0);
     struct fulcrum_series *rows =
-        grown(calibration->series, calibration->series_count, sizeof *rows);
+        realloc(calibration->series, (calibration->series_count + 1) * sizeof *rows);
     calibration->series = rows != NULL ? rows : calibration->series;
     if (rows == NULL || copy.x == NULL || copy.value == NULL ||
         copy.canary_rel == NULL || copy.disturbed == NULL) {
@@ -289,7 +263,7 @@ const char *fulcrum_calibration_note(
 static void check_parameter(
     const struct fulcrum_parameter *parameter, struct fulcrum_error *err)
 {
-    const struct fulcrum_field *field = fulcrum_field_find(parameter->path);
+    const struct fulcrum_field *field = parameter->field;
     double value = parameter->value;
     if (field == NULL ||
         (field->kind != FULCRUM_FIELD_NUMBER && field->kind != FULCRUM_FIELD_COUNT)) {
@@ -299,27 +273,22 @@ static void check_parameter(
             nearest != NULL ? ", nearest is " : "", nearest != NULL ? nearest : "");
         return;
     }
-    if (!(value >= field->least && value <= field->most)) {
-        (void)fulcrum_fail_more(err, FULCRUM_ERR_RANGE,
-            "%s = %.6g: expected a number from %.6g to %.6g", parameter->path, value,
-            field->least, field->most);
-    }
-    if (!(parameter->standard_error >= 0.0 && isfinite(parameter->standard_error))) {
-        (void)fulcrum_fail_more(err, FULCRUM_ERR_RANGE,
-            "%s: standard_error = %.6g: expected a number of at least 0",
-            parameter->path, parameter->standard_error);
-    }
+    FAULT_IF(!(value >= field->least && value <= field->most), err, FULCRUM_ERR_RANGE,
+        "%s = %.6g: expected a number from %.6g to %.6g", parameter->path, value,
+        field->least, field->most);
+    FAULT_IF(!(parameter->standard_error >= 0.0 && isfinite(parameter->standard_error)),
+        err, FULCRUM_ERR_RANGE,
+        "%s: standard_error = %.6g: expected a number of at least 0", parameter->path,
+        parameter->standard_error);
     /* Has the scale a place for the value? A logarithm has none for 0, a logit none
      * for 1.
      */
     enum fulcrum_scale scale = parameter->scale;
     bool on_scale = scale == FULCRUM_SCALE_LINEAR ||
                     (value > 0.0 && (scale == FULCRUM_SCALE_LOG || value < 1.0));
-    if (!on_scale && parameter->standard_error > 0.0) {
-        (void)fulcrum_fail_more(err, FULCRUM_ERR_RANGE,
-            "%s = %.6g: not inside the range of its scale %s", parameter->path, value,
-            fulcrum_scale_name(parameter->scale));
-    }
+    FAULT_IF(!on_scale && parameter->standard_error > 0.0, err, FULCRUM_ERR_RANGE,
+        "%s = %.6g: not inside the range of its scale %s", parameter->path, value,
+        fulcrum_scale_name(parameter->scale));
 }
 
 /* Correlations within [-1, 1], finite, symmetric, diagonal the squares of the errors.
@@ -363,10 +332,8 @@ static void check_semidefinite(
         gsl_matrix_set(correlation, i / n, i % n, value);
     }
     (void)gsl_eigen_symm(correlation, values, space);
-    if (gsl_vector_min(values) < -1e-6) {
-        (void)fulcrum_fail_more(err, FULCRUM_ERR_RANGE,
-            "covariance: expected a positive semidefinite matrix");
-    }
+    FAULT_IF(gsl_vector_min(values) < -1e-6, err, FULCRUM_ERR_RANGE,
+        "covariance: expected a positive semidefinite matrix");
     gsl_eigen_symm_free(space);
     gsl_vector_free(values);
     gsl_matrix_free(correlation);
@@ -377,28 +344,22 @@ static void check_tables(
 {
     for (size_t i = 0; i < calibration->capacity_count; i++) {
         double value = calibration->capacity[i];
-        if (!(value > 0.0 && value <= 1e7)) {
-            (void)fulcrum_fail_more(err, FULCRUM_ERR_RANGE,
-                "capacity[%zu] = %.6g: expected a number above 0 and at most 1e+07", i,
-                value);
-        }
+        FAULT_IF(!(value > 0.0 && value <= 1e7), err, FULCRUM_ERR_RANGE,
+            "capacity[%zu] = %.6g: expected a number above 0 and at most 1e+07", i,
+            value);
     }
     double previous = 0.0;
     for (size_t i = 0; i < calibration->batch_count; i++) {
         double size = calibration->batch_size[i];
         double time_s = calibration->batch_time_s[i];
-        if (!(size >= 1.0 && size > previous && size <= 1e9)) {
-            (void)fulcrum_fail_more(err, FULCRUM_ERR_RANGE,
-                "batch_time.size[%zu] = %.6g: expected increasing numbers from 1 to "
-                "1e+09",
-                i, size);
-        }
-        if (!(time_s > 0.0 && time_s <= 1e4)) {
-            (void)fulcrum_fail_more(err, FULCRUM_ERR_RANGE,
-                "batch_time.time_s[%zu] = %.6g: expected a number above 0 and at most "
-                "1e+04",
-                i, time_s);
-        }
+        FAULT_IF(!(size >= 1.0 && size > previous && size <= 1e9), err,
+            FULCRUM_ERR_RANGE,
+            "batch_time.size[%zu] = %.6g: expected increasing numbers from 1 to 1e+09",
+            i, size);
+        FAULT_IF(!(time_s > 0.0 && time_s <= 1e4), err, FULCRUM_ERR_RANGE,
+            "batch_time.time_s[%zu] = %.6g: expected a number above 0 and at most "
+            "1e+04",
+            i, time_s);
         previous = size;
     }
 }
@@ -410,7 +371,7 @@ static void check_draws(
     size_t n = calibration->parameter_count;
     for (size_t i = 0; i < calibration->draw_count * n; i++) {
         const struct fulcrum_parameter *parameter = &calibration->parameters[i % n];
-        const struct fulcrum_field *field = fulcrum_field_find(parameter->path);
+        const struct fulcrum_field *field = parameter->field;
         double value = calibration->draws[i];
         if (field != NULL && !isnan(value) &&
             !(value >= field->least && value <= field->most)) {

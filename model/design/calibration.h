@@ -23,8 +23,11 @@ enum fulcrum_scale {
     FULCRUM_SCALE_LOGIT /* shares; sd of logit = standard_error / (value (1 - value)) */
 };
 
+struct fulcrum_field;
+
 struct fulcrum_parameter {
-    char path[64]; /* a field of a design: "workload.step.mean_s" */
+    char path[64];                     /* a field of a design: "workload.step.mean_s" */
+    const struct fulcrum_field *field; /* that one; found when the parameter is added */
     double value;
     double standard_error; /* same unit as value, >= 0 */
     enum fulcrum_scale scale;

@@ -122,7 +122,8 @@ static double time_of(enum fulcrum_allreduce how,
     }
 }
 
-enum fulcrum_allreduce fulcrum_allreduce_chosen(enum fulcrum_allreduce how,
+/* The choice that is in force: `how` itself or, of BEST, the one that it takes. */
+static enum fulcrum_allreduce allreduce_chosen(enum fulcrum_allreduce how,
     const struct fulcrum_link_level *levels, size_t level_count, double byte)
 {
     static const enum fulcrum_allreduce others[] = {
@@ -146,8 +147,8 @@ double fulcrum_allreduce_s(enum fulcrum_allreduce how,
     if (device_count(levels, level_count) <= 1.0 || byte <= 0.0) {
         return 0.0;
     }
-    return time_of(fulcrum_allreduce_chosen(how, levels, level_count, byte), levels,
-        level_count, byte);
+    return time_of(
+        allreduce_chosen(how, levels, level_count, byte), levels, level_count, byte);
 }
 
 /* The least of a network, which refuses shorter steps, but later than here. */
@@ -171,7 +172,9 @@ double fulcrum_model_parallel_frac(double speedup, double count)
     return (1.0 - 1.0 / speedup) / (1.0 - 1.0 / count);
 }
 
-double fulcrum_epochs_rel(double batch, double own, double critical)
+/* E(batch) / E(own) of (16b). `critical` may be INFINITY; NAN gives NAN but for equal
+ * batches. */
+static double epochs_rel_of(double batch, double own, double critical)
 {
     if (isinf(critical) || batch == own) {
         return 1.0;
@@ -260,30 +263,11 @@ struct fulcrum_cluster_step fulcrum_cluster_step_of(
     /* An unknown own batch is still the same batch where nothing multiplies it. */
     out.epochs_rel = is_split || workers <= 1.0
                          ? 1.0
-                         : fulcrum_epochs_rel(out.global_batch_size,
-                               cluster->batch_size, cluster->critical_batch_size);
+                         : epochs_rel_of(out.global_batch_size, cluster->batch_size,
+                               cluster->critical_batch_size);
     out.speedup = own_frac * workers * cluster->step_s / divisor_s;
     out.quality_speedup = out.speedup / out.epochs_rel;
     return out;
-}
-
-double fulcrum_cluster_crossover(const struct fulcrum_cluster *cluster,
-    double most_per_node, double model_parallel_count, const double *device_count,
-    size_t count)
-{
-    for (size_t i = 0; i < count; i++) {
-        struct fulcrum_layout hybrid = {1.0, 1.0, 1.0, 1.0};
-        struct fulcrum_layout data = hybrid;
-        if (fulcrum_layout_spread(device_count[i], most_per_node, model_parallel_count,
-                &hybrid, NULL) == FULCRUM_OK &&
-            fulcrum_layout_spread(device_count[i], most_per_node, 1.0, &data, NULL) ==
-                FULCRUM_OK &&
-            fulcrum_cluster_step_of(cluster, &hybrid).quality_speedup >
-                fulcrum_cluster_step_of(cluster, &data).quality_speedup) {
-            return device_count[i];
-        }
-    }
-    return (double)NAN;
 }
 
 static double value_or(double value, double otherwise)

@@ -35,10 +35,6 @@ struct fulcrum_link_level {
 double fulcrum_allreduce_s(enum fulcrum_allreduce how,
     const struct fulcrum_link_level *levels, size_t level_count, double byte);
 
-/* The choice that is in force: `how` itself or, of BEST, the one that it takes. */
-enum fulcrum_allreduce fulcrum_allreduce_chosen(enum fulcrum_allreduce how,
-    const struct fulcrum_link_level *levels, size_t level_count, double byte);
-
 /* "best", "ring", "tree", "hierarchical"; NULL beyond the last one. Borrowed, static.
  */
 const char *fulcrum_allreduce_name(int how);
@@ -106,19 +102,6 @@ double fulcrum_model_parallel_speedup(double frac, double count);
 
 /* The share that gives `speedup`, from 1 to `count`, on `count` > 1 devices. */
 double fulcrum_model_parallel_frac(double speedup, double count);
-
-/* E(batch) / E(own) of (16b). `critical` may be INFINITY; NAN gives NAN but for equal
- * batches. */
-double fulcrum_epochs_rel(double batch, double own, double critical);
-
-/*
- * The first of `device_count` (rising) at which hybrid training with workers of
- * `model_parallel_count` devices is done sooner than data-parallel training; counts
- * that cannot be laid out so are passed over. NAN: none.
- */
-double fulcrum_cluster_crossover(const struct fulcrum_cluster *cluster,
-    double most_per_node, double model_parallel_count, const double *device_count,
-    size_t count);
 
 /*
  * The training of a design: a worker's share of its GPUs, the links of its machine.

@@ -5,6 +5,8 @@
 #include <math.h>
 #include <stdbool.h>
 
+#include "model/try.h"
+
 const char *fulcrum_accelerator_name(int accelerator)
 {
     static const char *const names[] = {"gpu", "cpu"};
@@ -100,69 +102,54 @@ static void check_learners(
             learners);
         return;
     }
-    if (learners >= design->run.gpu_count) {
-        (void)fulcrum_fail_more(found, FULCRUM_ERR_RANGE,
-            "run.learner_gpu_count = %.6g: expected less than run.gpu_count = %.6g, as "
-            "a GPU must be left to infer",
-            learners, design->run.gpu_count);
-    }
-    if (!(design->workload.training.env_steps_per_train_step > 0.0)) {
-        (void)fulcrum_fail_more(found, FULCRUM_ERR_INFEASIBLE,
-            "run.learner_gpu_count = %.6g: expected 0 where nothing trains "
-            "(workload.training.env_steps_per_train_step = 0)",
-            learners);
-    }
+    FAULT_IF(learners >= design->run.gpu_count, found, FULCRUM_ERR_RANGE,
+        "run.learner_gpu_count = %.6g: expected less than run.gpu_count = %.6g, as a "
+        "GPU must be left to infer",
+        learners, design->run.gpu_count);
+    FAULT_IF(!(design->workload.training.env_steps_per_train_step > 0.0), found,
+        FULCRUM_ERR_INFEASIBLE,
+        "run.learner_gpu_count = %.6g: expected 0 where nothing trains "
+        "(workload.training.env_steps_per_train_step = 0)",
+        learners);
     /* A copy of the network over several GPUs, or parts of them, is not put together
      * with learners apart. */
     bool is_whole = design->run.model_parallel_gpu_count <= 1.0 &&
                     design->run.instances_per_gpu <= 1.0 &&
                     !fulcrum_design_is_resident(design);
-    if (!is_whole) {
-        (void)fulcrum_fail_more(found, FULCRUM_ERR_INFEASIBLE,
-            "run.learner_gpu_count = %.6g: expected 0 with "
-            "run.model_parallel_gpu_count or run.instances_per_gpu above 1, or "
-            "workload.simulation.device = gpu",
-            learners);
-    }
+    FAULT_IF(!is_whole, found, FULCRUM_ERR_INFEASIBLE,
+        "run.learner_gpu_count = %.6g: expected 0 with run.model_parallel_gpu_count or "
+        "run.instances_per_gpu above 1, or workload.simulation.device = gpu",
+        learners);
 }
 
 static void check_counts(
     const struct fulcrum_design *design, struct fulcrum_error *found)
 {
     const struct fulcrum_cpu *cpu = &design->machine.cpu;
-    if (cpu->thread_count < cpu->core_count) {
-        (void)fulcrum_fail_more(found, FULCRUM_ERR_RANGE,
-            "machine.cpu.thread_count = %.6g: expected at least machine.cpu.core_count "
-            "= "
-            "%.6g",
-            cpu->thread_count, cpu->core_count);
-    }
+    FAULT_IF(cpu->thread_count < cpu->core_count, found, FULCRUM_ERR_RANGE,
+        "machine.cpu.thread_count = %.6g: expected at least machine.cpu.core_count = "
+        "%.6g",
+        cpu->thread_count, cpu->core_count);
     const struct fulcrum_gpu *gpu = &design->machine.gpu;
     check_learners(design, found);
     if (design->machine.accelerator == FULCRUM_ACCELERATOR_CPU) {
-        if (design->machine.learner_core_count >= cpu->core_count) {
-            (void)fulcrum_fail_more(found, FULCRUM_ERR_INFEASIBLE,
-                "machine.learner_core_count = %.6g leaves no core of %.6g to actors",
-                design->machine.learner_core_count, cpu->core_count);
-        }
+        FAULT_IF(design->machine.learner_core_count >= cpu->core_count, found,
+            FULCRUM_ERR_INFEASIBLE,
+            "machine.learner_core_count = %.6g leaves no core of %.6g to actors",
+            design->machine.learner_core_count, cpu->core_count);
         return;
     }
-    if (design->run.gpu_count > gpu->count) {
-        (void)fulcrum_fail_more(found, FULCRUM_ERR_RANGE,
-            "run.gpu_count = %.6g: expected at most machine.gpu.count = %.6g",
-            design->run.gpu_count, gpu->count);
-    }
-    if (fmod(design->run.gpu_count, design->run.model_parallel_gpu_count) > 0.0) {
-        (void)fulcrum_fail_more(found, FULCRUM_ERR_INFEASIBLE,
-            "run.gpu_count = %.6g: expected a multiple of run.model_parallel_gpu_count "
-            "= %.6g",
-            design->run.gpu_count, design->run.model_parallel_gpu_count);
-    }
-    if (design->run.sm_count > gpu->sm_count) {
-        (void)fulcrum_fail_more(found, FULCRUM_ERR_RANGE,
-            "run.sm_count = %.6g: expected at most machine.gpu.sm_count = %.6g",
-            design->run.sm_count, gpu->sm_count);
-    }
+    FAULT_IF(design->run.gpu_count > gpu->count, found, FULCRUM_ERR_RANGE,
+        "run.gpu_count = %.6g: expected at most machine.gpu.count = %.6g",
+        design->run.gpu_count, gpu->count);
+    FAULT_IF(fmod(design->run.gpu_count, design->run.model_parallel_gpu_count) > 0.0,
+        found, FULCRUM_ERR_INFEASIBLE,
+        "run.gpu_count = %.6g: expected a multiple of run.model_parallel_gpu_count = "
+        "%.6g",
+        design->run.gpu_count, design->run.model_parallel_gpu_count);
+    FAULT_IF(design->run.sm_count > gpu->sm_count, found, FULCRUM_ERR_RANGE,
+        "run.sm_count = %.6g: expected at most machine.gpu.sm_count = %.6g",
+        design->run.sm_count, gpu->sm_count);
 }
 
 /* Simulated on the GPU, one process an instance takes the place of actors. */
@@ -170,24 +157,20 @@ static void check_resident(
     const struct fulcrum_design *design, struct fulcrum_error *found)
 {
     double processes = design->run.gpu_count * design->run.instances_per_gpu;
-    if (design->machine.accelerator != FULCRUM_ACCELERATOR_GPU) {
-        (void)fulcrum_fail_more(found, FULCRUM_ERR_INFEASIBLE,
-            "workload.simulation.device = gpu: machine %s has no GPU",
-            design->machine.name);
-    }
-    if (!isnan(design->run.actor_count) &&
-        fabs(design->run.actor_count - processes) > 0.0) {
-        (void)fulcrum_fail_more(found, FULCRUM_ERR_RANGE,
-            "run.actor_count = %.6g: expected %.6g, one process for each instance of a "
-            "GPU, or none: workload.simulation.env_count says how many environments",
-            design->run.actor_count, processes);
-    }
-    if (design->workload.simulation.env_count < design->run.instances_per_gpu) {
-        (void)fulcrum_fail_more(found, FULCRUM_ERR_INFEASIBLE,
-            "workload.simulation.env_count = %.6g: fewer than run.instances_per_gpu = "
-            "%.6g",
-            design->workload.simulation.env_count, design->run.instances_per_gpu);
-    }
+    FAULT_IF(design->machine.accelerator != FULCRUM_ACCELERATOR_GPU, found,
+        FULCRUM_ERR_INFEASIBLE,
+        "workload.simulation.device = gpu: machine %s has no GPU",
+        design->machine.name);
+    FAULT_IF(!isnan(design->run.actor_count) &&
+                 fabs(design->run.actor_count - processes) > 0.0,
+        found, FULCRUM_ERR_RANGE,
+        "run.actor_count = %.6g: expected %.6g, one process for each instance of a "
+        "GPU, or none: workload.simulation.env_count says how many environments",
+        design->run.actor_count, processes);
+    FAULT_IF(design->workload.simulation.env_count < design->run.instances_per_gpu,
+        found, FULCRUM_ERR_INFEASIBLE,
+        "workload.simulation.env_count = %.6g: fewer than run.instances_per_gpu = %.6g",
+        design->workload.simulation.env_count, design->run.instances_per_gpu);
 }
 
 /* How parts of a GPU train with other machines, or loops on it in parts, is not
@@ -197,21 +180,15 @@ static void check_parts(
 {
     const struct fulcrum_run *run = &design->run;
     bool is_part = run->instances_per_gpu > 1.0;
-    if (run->learner_gpu_count > 0.0) {
-        (void)fulcrum_fail_more(found, FULCRUM_ERR_INFEASIBLE,
-            "run.learner_gpu_count = %.6g: expected 0 with %s", run->learner_gpu_count,
-            is_part ? "run.instances_per_gpu above 1"
-                    : "workload.simulation.device = gpu");
-    }
-    if ((is_part && run->node_count > 1.0) || run->model_parallel_gpu_count > 1.0) {
-        (void)fulcrum_fail_more(found, FULCRUM_ERR_INFEASIBLE,
-            "run.node_count = %.6g, run.model_parallel_gpu_count = %.6g: expected "
-            "1 "
-            "with %s",
-            run->node_count, run->model_parallel_gpu_count,
-            is_part ? "run.instances_per_gpu above 1"
-                    : "workload.simulation.device = gpu");
-    }
+    FAULT_IF(run->learner_gpu_count > 0.0, found, FULCRUM_ERR_INFEASIBLE,
+        "run.learner_gpu_count = %.6g: expected 0 with %s", run->learner_gpu_count,
+        is_part ? "run.instances_per_gpu above 1" : "workload.simulation.device = gpu");
+    FAULT_IF((is_part && run->node_count > 1.0) || run->model_parallel_gpu_count > 1.0,
+        found, FULCRUM_ERR_INFEASIBLE,
+        "run.node_count = %.6g, run.model_parallel_gpu_count = %.6g: expected 1 with "
+        "%s",
+        run->node_count, run->model_parallel_gpu_count,
+        is_part ? "run.instances_per_gpu above 1" : "workload.simulation.device = gpu");
 }
 
 enum fulcrum_status fulcrum_design_check(
@@ -220,22 +197,19 @@ enum fulcrum_status fulcrum_design_check(
     struct fulcrum_error found = {FULCRUM_OK, ""};
     for (size_t i = 0; i < sizeof needed / sizeof needed[0]; i++) {
         const char *member = (const char *)design + needed[i].offset;
-        if (is_needed(design, needed[i].when) &&
-            isnan(*(const double *)(const void *)member)) {
-            (void)fulcrum_fail_more(&found, FULCRUM_ERR_MISSING,
-                "%s is not given: %s, or --set", needed[i].path, needed[i].hint);
-        }
+        FAULT_IF(is_needed(design, needed[i].when) &&
+                     isnan(*(const double *)(const void *)member),
+            &found, FULCRUM_ERR_MISSING, "%s is not given: %s, or --set",
+            needed[i].path, needed[i].hint);
     }
     check_counts(design, &found);
     const struct fulcrum_workload_network *network = &design->workload.network;
     double sum = network->math_frac + network->sm_frac + network->dram_frac +
                  network->latency_frac;
-    if (!(fabs(sum - 1.0) <= 1e-6)) {
-        (void)fulcrum_fail_more(&found, FULCRUM_ERR_RANGE,
-            "workload.network: math_frac + sm_frac + dram_frac + latency_frac = %.6g: "
-            "expected 1",
-            sum);
-    }
+    FAULT_IF(!(fabs(sum - 1.0) <= 1e-6), &found, FULCRUM_ERR_RANGE,
+        "workload.network: math_frac + sm_frac + dram_frac + latency_frac = %.6g: "
+        "expected 1",
+        sum);
     if (fulcrum_design_is_resident(design)) {
         check_resident(design, &found);
     }

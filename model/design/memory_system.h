@@ -9,25 +9,6 @@
 
 /* What has to lie in a GPU's memory at once, and whether it fits. */
 
-/* Of one GPU. What the workload does not say counts as 0: sums are lower bounds. */
-struct fulcrum_gpu_memory {
-    double state_byte;     /* parameters, with what training keeps for each */
-    double training_byte;  /* a training batch: observations and activations */
-    double inference_byte; /* observations of the batches under way */
-    double replay_byte;
-    double simulation_byte; /* environments on the GPU */
-    bool is_whole;          /* nothing was unknown */
-};
-
-/*
- * (docs/model.md "Memory system".)
- *   batch_size   observations in an inference batch
- */
-struct fulcrum_gpu_memory fulcrum_gpu_memory_of(
-    const struct fulcrum_design *design, double batch_size);
-
-double fulcrum_gpu_memory_sum(const struct fulcrum_gpu_memory *memory);
-
 /*
  * A memory of unknown size holds anything, and a CPU learner has none of its own.
  *   fails    FULCRUM_ERR_INFEASIBLE: the detail names every part
@@ -59,15 +40,6 @@ double fulcrum_dram_traffic_rel(
 /* The compulsory share of what traffic there is behind the target's cache. */
 double fulcrum_dram_compulsory_frac(
     const struct fulcrum_cache_law *law, double reference_byte, double target_byte);
-
-/*
- * (18): GPU time with another memory system over GPU time as it was, all else equal.
- *   dram_frac      share of the time that is bound by DRAM bandwidth
- *   traffic_rel    of fulcrum_dram_traffic_rel
- *   bandwidth_rel  above 0
- */
-double fulcrum_memory_time_rel(
-    double dram_frac, double traffic_rel, double bandwidth_rel);
 
 /*
  * A change of the memory system whose gain is known. It fixes one combination of share

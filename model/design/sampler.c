@@ -31,8 +31,7 @@
 struct fulcrum_sampler {
     const struct fulcrum_calibration *calibration;
     size_t count;
-    const struct fulcrum_field **fields;
-    double *centre;     /* on each parameter's scale, as is */
+    double *centre;     /* on each parameter's scale, as is; owns the roots too */
     double *root;       /* count x count, row-major: root root' = covariance there */
     size_t *block;      /* of fulcrum_sampler_blocks */
     double *block_root; /* the same as root of each block by itself, 0 elsewhere */
@@ -164,40 +163,28 @@ void fulcrum_sampler_blocks(const struct fulcrum_calibration *calibration, size_
     }
 }
 
-/* The parameters of a block; `index`: room for a number of each parameter. */
-static struct members members_of(
-    const struct fulcrum_sampler *sampler, size_t block, size_t *index)
-{
-    struct members members = {index, 0};
-    for (size_t i = 0; i < sampler->count; i++) {
-        if (sampler->block[i] == block) {
-            index[members.count++] = i;
-        }
-    }
-    return members;
-}
-
-static void fill_block_roots(
+/* The roots of all parameters together and of each block by itself. */
+static void fill_roots(
     struct fulcrum_sampler *sampler, const double *slope, size_t *index)
 {
-    for (size_t b = 0; b < sampler->count; b++) {
-        const struct members members = members_of(sampler, b, index);
+    size_t n = sampler->count;
+    struct members members = {index, n};
+    for (size_t i = 0; i < n; i++) {
+        index[i] = i;
+    }
+    fill_root(sampler, slope, &members, sampler->root);
+    fulcrum_sampler_blocks(sampler->calibration, sampler->block);
+    for (size_t b = 0; b < n; b++) {
+        members.count = 0;
+        for (size_t i = 0; i < n; i++) {
+            if (sampler->block[i] == b) {
+                index[members.count++] = i;
+            }
+        }
         if (members.count > 0) {
             fill_root(sampler, slope, &members, sampler->block_root);
         }
     }
-}
-
-static void fill_roots(
-    struct fulcrum_sampler *sampler, const double *slope, size_t *index)
-{
-    const struct members all = {index, sampler->count};
-    for (size_t i = 0; i < sampler->count; i++) {
-        index[i] = i;
-    }
-    fill_root(sampler, slope, &all, sampler->root);
-    fulcrum_sampler_blocks(sampler->calibration, sampler->block);
-    fill_block_roots(sampler, slope, index);
 }
 
 enum fulcrum_status fulcrum_sampler_new(const struct fulcrum_calibration *calibration,
@@ -206,35 +193,30 @@ enum fulcrum_status fulcrum_sampler_new(const struct fulcrum_calibration *calibr
     size_t n = calibration->parameter_count;
     struct fulcrum_sampler *sampler = calloc(1, sizeof *sampler);
     TRY_MEMORY(sampler, err, "a sampler of %zu parameters", n);
-    double *slope = calloc(n + 1, sizeof *slope);
     size_t *index = calloc(n + 1, sizeof *index);
+    double *numbers = calloc(2 * n * (n + 1) + 1, sizeof *numbers);
     sampler->calibration = calibration;
     sampler->count = n;
-    sampler->fields = calloc(n + 1, sizeof(const struct fulcrum_field *));
-    sampler->centre = calloc(n + 1, sizeof *sampler->centre);
-    sampler->root = calloc(n * n + 1, sizeof *sampler->root);
+    sampler->centre = numbers;
     sampler->block = calloc(n + 1, sizeof *sampler->block);
-    sampler->block_root = calloc(n * n + 1, sizeof *sampler->block_root);
-    if (slope == NULL || index == NULL || sampler->fields == NULL ||
-        sampler->centre == NULL || sampler->root == NULL || sampler->block == NULL ||
-        sampler->block_root == NULL) {
-        free(slope);
+    if (index == NULL || numbers == NULL || sampler->block == NULL) {
         free(index);
         fulcrum_sampler_free(sampler);
         return fulcrum_fail(
             err, FULCRUM_ERR_NO_MEMORY, "a sampler of %zu parameters", n);
     }
-    const struct fulcrum_parameter *parameters = sampler->calibration->parameters;
-    for (size_t i = 0; i < sampler->count; i++) {
-        sampler->fields[i] = fulcrum_field_find(parameters[i].path);
+    double *slope = numbers + n;
+    sampler->root = slope + n;
+    sampler->block_root = sampler->root + n * n;
+    const struct fulcrum_parameter *parameters = calibration->parameters;
+    for (size_t i = 0; i < n; i++) {
         bool is_exact = !(parameters[i].standard_error > 0.0);
         sampler->centre[i] = is_exact ? parameters[i].value : to_scale(&parameters[i]);
         slope[i] = is_exact ? 1.0 : scale_slope(&parameters[i]);
     }
-    if (sampler->count > 0) {
+    if (n > 0) {
         fill_roots(sampler, slope, index);
     }
-    free(slope);
     free(index);
     *out = sampler;
     return FULCRUM_OK;
@@ -245,11 +227,8 @@ void fulcrum_sampler_free(struct fulcrum_sampler *sampler)
     if (sampler == NULL) {
         return;
     }
-    free((void *)sampler->fields);
     free(sampler->centre);
-    free(sampler->root);
     free(sampler->block);
-    free(sampler->block_root);
     free(sampler);
 }
 
@@ -271,7 +250,7 @@ static double value_at(const struct fulcrum_sampler *sampler, size_t i, double o
     double value = parameter->standard_error > 0.0
                        ? from_scale(parameter->scale, on_scale)
                        : on_scale;
-    return fmin(fmax(value, sampler->fields[i]->least), sampler->fields[i]->most);
+    return fmin(fmax(value, parameter->field->least), parameter->field->most);
 }
 
 void fulcrum_sampler_draw(

@@ -40,9 +40,33 @@
 /* From so many powers apart on, the smaller one is nothing beside the larger. */
 #define FAR_POWERS 4
 
-bool fulcrum_wide_series_init(struct fulcrum_wide_series *series, size_t room)
+/* mantissa x 2^(512 power), mantissa 0 or within 2^-256 and 2^256. */
+struct wide {
+    double mantissa;
+    int power;
+};
+
+/* Values that are not negative; those beyond `length` are 0. */
+struct wide_series {
+    double *mantissa;
+    int *power;
+    size_t *begin; /* [i]: first of the run of equal powers that i belongs to */
+    size_t *end;   /* [begin]: one past the last of that run */
+    size_t room;
+    size_t length;
+};
+
+/* A series that ends as a geometric one: from [knee] on each is `ratio` x the last. */
+struct wide_kernel {
+    struct wide_series head; /* [0..knee] at least, where so many are used */
+    size_t knee;
+    double ratio;
+};
+
+/* An empty series. False where there is no memory; _clear is called all the same. */
+static bool wide_series_init(struct wide_series *series, size_t room)
 {
-    *series = (struct fulcrum_wide_series){.room = room};
+    *series = (struct wide_series){.room = room};
     series->mantissa = calloc(room, sizeof *series->mantissa);
     series->power = calloc(room, sizeof *series->power);
     series->begin = calloc(room, sizeof *series->begin);
@@ -51,7 +75,7 @@ bool fulcrum_wide_series_init(struct fulcrum_wide_series *series, size_t room)
            series->end != NULL;
 }
 
-void fulcrum_wide_series_clear(struct fulcrum_wide_series *series)
+static void wide_series_clear(struct wide_series *series)
 {
     free(series->mantissa);
     free(series->power);
@@ -59,8 +83,8 @@ void fulcrum_wide_series_clear(struct fulcrum_wide_series *series)
     free(series->end);
 }
 
-void fulcrum_wide_series_append(
-    struct fulcrum_wide_series *series, struct fulcrum_wide value)
+/* Adds a value at the end; there must be room. */
+static void wide_series_append(struct wide_series *series, struct wide value)
 {
     size_t i = series->length;
     assert(i < series->room);
@@ -72,17 +96,16 @@ void fulcrum_wide_series_append(
     series->end[series->begin[i]] = series->length;
 }
 
-struct fulcrum_wide fulcrum_wide_series_at(
-    const struct fulcrum_wide_series *series, size_t index)
+static struct wide wide_series_at(const struct wide_series *series, size_t index)
 {
     if (index >= series->length) {
-        return (struct fulcrum_wide){0.0, 0};
+        return (struct wide){0.0, 0};
     }
-    return (struct fulcrum_wide){series->mantissa[index], series->power[index]};
+    return (struct wide){series->mantissa[index], series->power[index]};
 }
 
 /* Brings the mantissa back into its range. */
-static struct fulcrum_wide normalised(double mantissa, int power)
+static struct wide normalised(double mantissa, int power)
 {
     while (mantissa >= MANTISSA_HIGH) {
         mantissa = ldexp(mantissa, -POWER_BITS);
@@ -92,28 +115,28 @@ static struct fulcrum_wide normalised(double mantissa, int power)
         mantissa = ldexp(mantissa, POWER_BITS);
         power--;
     }
-    return (struct fulcrum_wide){mantissa, power};
+    return (struct wide){mantissa, power};
 }
 
-struct fulcrum_wide fulcrum_wide_times(struct fulcrum_wide value, double factor)
+/* `factor` at most 2^700 apart from 1 in either direction, or 0. */
+static struct wide wide_times(struct wide value, double factor)
 {
     return normalised(value.mantissa * factor, value.power);
 }
 
-struct fulcrum_wide fulcrum_wide_product(
-    struct fulcrum_wide one, struct fulcrum_wide other)
+static struct wide wide_product(struct wide one, struct wide other)
 {
     return normalised(one.mantissa * other.mantissa, one.power + other.power);
 }
 
 /* A value moved to a higher power: what is far below becomes 0. */
-static double at_power(struct fulcrum_wide value, int power)
+static double at_power(struct wide value, int power)
 {
     int steps = power - value.power;
     return steps < FAR_POWERS ? ldexp(value.mantissa, -POWER_BITS * steps) : 0.0;
 }
 
-struct fulcrum_wide fulcrum_wide_sum(struct fulcrum_wide one, struct fulcrum_wide other)
+static struct wide wide_sum(struct wide one, struct wide other)
 {
     if (!(one.mantissa > 0.0)) {
         return other;
@@ -125,10 +148,11 @@ struct fulcrum_wide fulcrum_wide_sum(struct fulcrum_wide one, struct fulcrum_wid
     return normalised(at_power(one, power) + at_power(other, power), power);
 }
 
-double fulcrum_wide_ratio(struct fulcrum_wide one, struct fulcrum_wide other)
+/* one / other as a double, which must be able to hold it; `other` is not 0. */
+static double wide_ratio(struct wide one, struct wide other)
 {
     return at_power(
-        (struct fulcrum_wide){one.mantissa / other.mantissa, one.power}, other.power);
+        (struct wide){one.mantissa / other.mantissa, one.power}, other.power);
 }
 
 /* Four sums, so that no addition waits for the one before. */
@@ -154,10 +178,10 @@ static size_t least_of(size_t one, size_t other)
 }
 
 /* Sum over k below `knee` of head[k] x in[n - k], run by run. */
-static struct fulcrum_wide head_sum(const struct fulcrum_wide_series *head, size_t knee,
-    const struct fulcrum_wide_series *in, size_t n)
+static struct wide head_sum(
+    const struct wide_series *head, size_t knee, const struct wide_series *in, size_t n)
 {
-    struct fulcrum_wide sum = {0.0, 0};
+    struct wide sum = {0.0, 0};
     size_t stop = least_of(knee, n + 1);
     size_t k = n < in->length ? 0 : n + 1 - in->length;
     while (k < stop) {
@@ -165,27 +189,29 @@ static struct fulcrum_wide head_sum(const struct fulcrum_wide_series *head, size
         size_t count = least_of(head->end[head->begin[k]], stop) - k;
         count = least_of(count, from + 1 - in->begin[from]);
         double part = dot(head->mantissa + k, in->mantissa + from, count);
-        sum = fulcrum_wide_sum(sum, normalised(part, head->power[k] + in->power[from]));
+        sum = wide_sum(sum, normalised(part, head->power[k] + in->power[from]));
         k += count;
     }
     return sum;
 }
 
-void fulcrum_wide_convolve(struct fulcrum_wide_series *out,
-    const struct fulcrum_wide_kernel *kernel, const struct fulcrum_wide_series *in)
+/*
+ * out[n] = sum over k of kernel[k] x in[n - k], for as many n as `out` has room. Takes
+ * about knee multiplications a value.
+ */
+static void wide_convolve(struct wide_series *out, const struct wide_kernel *kernel,
+    const struct wide_series *in)
 {
-    const struct fulcrum_wide_series *head = &kernel->head;
-    struct fulcrum_wide tail = {0.0, 0}; /* sum over k from `knee` on */
+    const struct wide_series *head = &kernel->head;
+    struct wide tail = {0.0, 0}; /* sum over k from `knee` on */
     out->length = 0;
     for (size_t n = 0; n < out->room; n++) {
         if (n >= kernel->knee) {
-            struct fulcrum_wide newest =
-                fulcrum_wide_product(fulcrum_wide_series_at(head, kernel->knee),
-                    fulcrum_wide_series_at(in, n - kernel->knee));
-            tail = fulcrum_wide_sum(fulcrum_wide_times(tail, kernel->ratio), newest);
+            struct wide newest = wide_product(wide_series_at(head, kernel->knee),
+                wide_series_at(in, n - kernel->knee));
+            tail = wide_sum(wide_times(tail, kernel->ratio), newest);
         }
-        fulcrum_wide_series_append(
-            out, fulcrum_wide_sum(head_sum(head, kernel->knee, in, n), tail));
+        wide_series_append(out, wide_sum(head_sum(head, kernel->knee, in, n), tail));
     }
 }
 
@@ -194,71 +220,43 @@ void fulcrum_wide_convolve(struct fulcrum_wide_series *out,
 #define MOST_CUSTOMERS 1e5
 #define MOST_STATIONS  1000 /* the depth of the solver's halving rests on it */
 
-/* Quotients of any two of these are far inside the range of double. */
-static const double times_s[2] = {1e-15, 1e9};
-static const double visits[2] = {1e-9, 1e9};
-static const double rates[2] = {1e-9, 1e9};
+/* Quotients of any two times, visits or rates are far inside the range of double. */
+#define STATION(member) #member, offsetof(struct fulcrum_product_form_station, member)
+static const struct fulcrum_range station_ranges[] = {
+    {STATION(service_s), 1e-15, 1e9, FULCRUM_RANGE_OR_ZERO},
+    {STATION(visits), 1e-9, 1e9, FULCRUM_RANGE_OR_ZERO},
+    {STATION(servers), 1.0, 1e9, FULCRUM_RANGE_WHOLE}, /* multi only */
+};
 
-/* 0 or within a range; written so that NaN fails. */
-static void check_value(
-    struct fulcrum_error *faults, const char *name, double value, const double range[2])
-{
-    if (!(value == 0.0 || (value >= range[0] && value <= range[1]))) {
-        (void)fulcrum_fail_more(faults, FULCRUM_ERR_RANGE,
-            "%s = %g is neither 0 nor inside [%g, %g]", name, value, range[0],
-            range[1]);
-    }
-}
+#define NETWORK(member) #member, offsetof(struct fulcrum_product_form_network, member)
+static const struct fulcrum_range network_ranges[] = {
+    {NETWORK(customers), 1.0, MOST_CUSTOMERS, FULCRUM_RANGE_WHOLE},
+    {NETWORK(think_s), 1e-15, 1e9, FULCRUM_RANGE_OR_ZERO},
+};
 
 static void check_rates(
     struct fulcrum_error *faults, const struct fulcrum_product_form_station *station)
 {
-    if (station->rate == NULL || station->rate_count == 0) {
-        (void)fulcrum_fail_more(faults, FULCRUM_ERR_RANGE,
-            "rate is empty; type ld needs one for each number of customers");
-        return;
-    }
-    for (size_t i = 0; i < station->rate_count; i++) {
-        if (!(station->rate[i] >= rates[0] && station->rate[i] <= rates[1])) {
-            (void)fulcrum_fail_more(faults, FULCRUM_ERR_RANGE,
-                "rate[%zu] = %g is outside [%g, %g]", i, station->rate[i], rates[0],
-                rates[1]);
-        }
+    FAULT_IF(station->rate == NULL || station->rate_count == 0, faults,
+        FULCRUM_ERR_RANGE,
+        "rate is empty; type ld needs one for each number of customers");
+    for (size_t i = 0; station->rate != NULL && i < station->rate_count; i++) {
+        double rate = station->rate[i];
+        FAULT_IF(!(rate >= 1e-9 && rate <= 1e9), faults, FULCRUM_ERR_RANGE,
+            "rate[%zu] = %g is outside [1e-09, 1e+09]", i, rate);
     }
 }
 
-static void check_type(
+static void check_station(
     struct fulcrum_error *faults, const struct fulcrum_product_form_station *station)
 {
-    if (fulcrum_product_form_type_name(station->type) == NULL) {
-        (void)fulcrum_fail_more(faults, FULCRUM_ERR_RANGE,
-            "type = %d is none of the known choices", (int)station->type);
-    }
-    double servers = station->servers;
-    if (station->type == FULCRUM_STATION_MULTI &&
-        !(servers >= 1.0 && servers <= rates[1] && floor(servers) >= servers)) {
-        (void)fulcrum_fail_more(faults, FULCRUM_ERR_RANGE,
-            "servers = %g is outside [1, %g] or not whole", servers, rates[1]);
-    }
+    size_t count = station->type == FULCRUM_STATION_MULTI ? 3 : 2;
+    fulcrum_check_ranges(faults, "", station, station_ranges, count);
+    FAULT_IF(fulcrum_product_form_type_name(station->type) == NULL, faults,
+        FULCRUM_ERR_RANGE, "type = %d is none of the known choices",
+        (int)station->type);
     if (station->type == FULCRUM_STATION_LD) {
         check_rates(faults, station);
-    }
-}
-
-static void check_whole(
-    struct fulcrum_error *faults, const struct fulcrum_product_form_network *network)
-{
-    double customers = network->customers;
-    if (!(customers >= 1.0 && customers <= MOST_CUSTOMERS &&
-            floor(customers) >= customers)) {
-        (void)fulcrum_fail_more(faults, FULCRUM_ERR_RANGE,
-            "customers = %g is outside [1, %g] or not whole", customers,
-            MOST_CUSTOMERS);
-    }
-    check_value(faults, "think_s", network->think_s, times_s);
-    if (network->station_count > MOST_STATIONS) {
-        (void)fulcrum_fail_more(faults, FULCRUM_ERR_RANGE, "%zu stations; at most %d",
-            network->station_count, MOST_STATIONS);
     }
 }
 
@@ -266,24 +264,20 @@ enum fulcrum_status fulcrum_product_form_check(
     const struct fulcrum_product_form_network *network, struct fulcrum_error *err)
 {
     struct fulcrum_error faults = {FULCRUM_OK, ""};
-    check_whole(&faults, network);
+    fulcrum_check_ranges(&faults, "", network, network_ranges, 2);
+    FAULT_IF(network->station_count > MOST_STATIONS, &faults, FULCRUM_ERR_RANGE,
+        "%zu stations; at most %d", network->station_count, MOST_STATIONS);
     double sum_s = network->think_s;
     for (size_t i = 0; i < network->station_count; i++) {
         const struct fulcrum_product_form_station *station = &network->stations[i];
         struct fulcrum_error own = {FULCRUM_OK, ""};
-        check_value(&own, "service_s", station->service_s, times_s);
-        check_value(&own, "visits", station->visits, visits);
-        check_type(&own, station);
-        if (own.status != FULCRUM_OK) {
-            (void)fulcrum_fail_more(
-                &faults, own.status, "%s: %s", station->name, own.detail);
-        }
+        check_station(&own, station);
+        FAULT_IF(own.status != FULCRUM_OK, &faults, own.status, "%s: %s", station->name,
+            own.detail);
         sum_s += station->service_s * station->visits;
     }
-    if (faults.status == FULCRUM_OK && !(sum_s > 0.0)) {
-        (void)fulcrum_fail_more(&faults, FULCRUM_ERR_INFEASIBLE,
-            "think_s and all services are 0: nothing takes time");
-    }
+    FAULT_IF(faults.status == FULCRUM_OK && !(sum_s > 0.0), &faults,
+        FULCRUM_ERR_INFEASIBLE, "think_s and all services are 0: nothing takes time");
     if (faults.status != FULCRUM_OK && err != NULL) {
         *err = faults;
     }
@@ -310,10 +304,10 @@ struct solver {
     double unit_s;    /* what demands are divided by, to keep them within reach of 1 */
     size_t *queueing; /* indices of the stations where one can have to wait */
     size_t queueing_count;
-    struct fulcrum_wide_kernel kernel;
-    struct fulcrum_wide_series scratch;
+    struct wide_kernel kernel;
+    struct wide_series scratch;
     /* [depth]: of all stations but those that are looked at. */
-    struct fulcrum_wide_series without[DEPTHS];
+    struct wide_series without[DEPTHS];
     double cycles_per_unit; /* 0 as long as no station has told */
     bool agree;             /* all stations have told the same */
 };
@@ -378,10 +372,10 @@ static bool allocate(struct solver *solver)
     solver->queueing =
         calloc(solver->network->station_count + 1, sizeof *solver->queueing);
     fits &= solver->queueing != NULL;
-    fits &= fulcrum_wide_series_init(&solver->kernel.head, room);
-    fits &= fulcrum_wide_series_init(&solver->scratch, room);
+    fits &= wide_series_init(&solver->kernel.head, room);
+    fits &= wide_series_init(&solver->scratch, room);
     for (size_t i = 0; i < DEPTHS; i++) {
-        fits &= fulcrum_wide_series_init(&solver->without[i], room);
+        fits &= wide_series_init(&solver->without[i], room);
     }
     return fits;
 }
@@ -390,14 +384,14 @@ static bool allocate(struct solver *solver)
 static void set_kernel(struct solver *solver,
     const struct fulcrum_product_form_station *station, size_t last)
 {
-    struct fulcrum_wide_series *head = &solver->kernel.head;
+    struct wide_series *head = &solver->kernel.head;
     double demand = demand_s(station) / solver->unit_s;
-    struct fulcrum_wide value = {1.0, 0};
+    struct wide value = {1.0, 0};
     head->length = 0;
-    fulcrum_wide_series_append(head, value);
+    wide_series_append(head, value);
     for (size_t n = 1; n <= last; n++) {
-        value = fulcrum_wide_times(value, demand / rate_at(station, n));
-        fulcrum_wide_series_append(head, value);
+        value = wide_times(value, demand / rate_at(station, n));
+        wide_series_append(head, value);
     }
     size_t settled = settled_at(station);
     solver->kernel.knee = settled - 1;
@@ -407,15 +401,15 @@ static void set_kernel(struct solver *solver,
 /* without[depth + 1] = without[depth], convolved with `count` stations more. */
 static void take_in(struct solver *solver, size_t first, size_t count, size_t depth)
 {
-    const struct fulcrum_wide_series *from = &solver->without[depth];
+    const struct wide_series *from = &solver->without[depth];
     for (size_t i = first; i < first + count; i++) {
         const struct fulcrum_product_form_station *station =
             &solver->network->stations[solver->queueing[i]];
         size_t knee = settled_at(station) - 1;
         set_kernel(
             solver, station, knee < solver->customers ? knee : solver->customers);
-        fulcrum_wide_convolve(&solver->scratch, &solver->kernel, from);
-        struct fulcrum_wide_series formed = solver->scratch;
+        wide_convolve(&solver->scratch, &solver->kernel, from);
+        struct wide_series formed = solver->scratch;
         solver->scratch = solver->without[depth + 1];
         solver->without[depth + 1] = formed;
         from = &solver->without[depth + 1];
@@ -423,11 +417,11 @@ static void take_in(struct solver *solver, size_t first, size_t count, size_t de
 }
 
 /* The weight of k customers at the station of the kernel, N - k at all others. */
-static struct fulcrum_wide weight(
-    const struct solver *solver, const struct fulcrum_wide_series *others, size_t k)
+static struct wide weight(
+    const struct solver *solver, const struct wide_series *others, size_t k)
 {
-    return fulcrum_wide_product(fulcrum_wide_series_at(&solver->kernel.head, k),
-        fulcrum_wide_series_at(others, solver->customers - k));
+    return wide_product(wide_series_at(&solver->kernel.head, k),
+        wide_series_at(others, solver->customers - k));
 }
 
 static void tell_station(struct solver *solver, size_t index, size_t depth)
@@ -435,17 +429,17 @@ static void tell_station(struct solver *solver, size_t index, size_t depth)
     const struct fulcrum_product_form_station *station =
         &solver->network->stations[index];
     struct fulcrum_product_form_load *load = &solver->loads[index];
-    const struct fulcrum_wide_series *others = &solver->without[depth];
+    const struct wide_series *others = &solver->without[depth];
     set_kernel(solver, station, solver->customers);
-    struct fulcrum_wide sum = {0.0, 0};
+    struct wide sum = {0.0, 0};
     for (size_t k = 0; k <= solver->customers; k++) {
-        sum = fulcrum_wide_sum(sum, weight(solver, others, k));
+        sum = wide_sum(sum, weight(solver, others, k));
     }
     double busy = 0.0;
     double mean = 0.0;
     double rate = 0.0;
     for (size_t k = 0; k <= solver->customers; k++) {
-        double chance = fulcrum_wide_ratio(weight(solver, others, k), sum);
+        double chance = wide_ratio(weight(solver, others, k), sum);
         if (load->chance != NULL) {
             load->chance[k] = chance;
         }
@@ -519,57 +513,6 @@ static void tell_the_rest(struct solver *solver, double cycles_per_s)
     }
 }
 
-static enum fulcrum_status solve(
-    struct solver *solver, double *cycles_per_s, struct fulcrum_error *err)
-{
-    const struct fulcrum_product_form_network *network = solver->network;
-    FAIL_IF(!allocate(solver), err, FULCRUM_ERR_NO_MEMORY,
-        "no memory for a product form of %g customers", network->customers);
-    for (size_t i = 0; i < network->station_count; i++) {
-        if (can_queue(&network->stations[i])) {
-            solver->queueing[solver->queueing_count++] = i;
-        }
-    }
-    /* f(0), f(1), ... of all delays together; a single 1 where there are none. */
-    struct fulcrum_wide_series *series = &solver->without[0];
-    double share = delay_s(solver->network) / solver->unit_s;
-    struct fulcrum_wide value = {1.0, 0};
-    fulcrum_wide_series_append(series, value);
-    for (size_t n = 1; n <= solver->customers && share > 0.0; n++) {
-        value = fulcrum_wide_times(value, share / (double)n);
-        fulcrum_wide_series_append(series, value);
-    }
-    if (solver->queueing_count > 0) {
-        tell(solver, 0, solver->queueing_count, 0);
-        *cycles_per_s = solver->cycles_per_unit / solver->unit_s;
-    } else {
-        *cycles_per_s = network->customers / solver->unit_s;
-    }
-    tell_the_rest(solver, *cycles_per_s);
-    FAIL_IF(!solver->agree, err, FULCRUM_ERR_NUMERIC,
-        "the stations disagree on the throughput");
-    return fulcrum_product_form_audit(network, *cycles_per_s, solver->loads, err);
-}
-
-enum fulcrum_status fulcrum_product_form_solve(
-    const struct fulcrum_product_form_network *network, double *cycles_per_s,
-    struct fulcrum_product_form_load *loads, struct fulcrum_error *err)
-{
-    struct solver solver = {.network = network,
-        .loads = loads,
-        .customers = (size_t)network->customers,
-        .unit_s = unit_s(network),
-        .agree = 1};
-    enum fulcrum_status status = solve(&solver, cycles_per_s, err);
-    free(solver.queueing);
-    fulcrum_wide_series_clear(&solver.kernel.head);
-    fulcrum_wide_series_clear(&solver.scratch);
-    for (size_t i = 0; i < DEPTHS; i++) {
-        fulcrum_wide_series_clear(&solver.without[i]);
-    }
-    return status;
-}
-
 /* The least and the most that one customer, or the whole station, gets done. */
 struct limits {
     double least_each;
@@ -614,9 +557,14 @@ static void bound_throughput(
     *most = fmin(network->customers / (network->think_s + quick_s), crowd_per_s);
 }
 
-enum fulcrum_status fulcrum_product_form_audit(
-    const struct fulcrum_product_form_network *network, double cycles_per_s,
-    const struct fulcrum_product_form_load *loads, struct fulcrum_error *err)
+/*
+ * Holds any solution, wherever it comes from, to what each must obey: finite, within
+ * the asymptotic bounds of the throughput, customers that add up to N. fails
+ * FULCRUM_ERR_NUMERIC; the detail says what does not hold
+ */
+static enum fulcrum_status audit(const struct fulcrum_product_form_network *network,
+    double cycles_per_s, const struct fulcrum_product_form_load *loads,
+    struct fulcrum_error *err)
 {
     double least = 0.0;
     double most = 0.0;
@@ -642,4 +590,55 @@ enum fulcrum_status fulcrum_product_form_audit(
         "the customers at all places add up to %.12g instead of %g", sum,
         network->customers);
     return FULCRUM_OK;
+}
+
+static enum fulcrum_status solve(
+    struct solver *solver, double *cycles_per_s, struct fulcrum_error *err)
+{
+    const struct fulcrum_product_form_network *network = solver->network;
+    FAIL_IF(!allocate(solver), err, FULCRUM_ERR_NO_MEMORY,
+        "no memory for a product form of %g customers", network->customers);
+    for (size_t i = 0; i < network->station_count; i++) {
+        if (can_queue(&network->stations[i])) {
+            solver->queueing[solver->queueing_count++] = i;
+        }
+    }
+    /* f(0), f(1), ... of all delays together; a single 1 where there are none. */
+    struct wide_series *series = &solver->without[0];
+    double share = delay_s(solver->network) / solver->unit_s;
+    struct wide value = {1.0, 0};
+    wide_series_append(series, value);
+    for (size_t n = 1; n <= solver->customers && share > 0.0; n++) {
+        value = wide_times(value, share / (double)n);
+        wide_series_append(series, value);
+    }
+    if (solver->queueing_count > 0) {
+        tell(solver, 0, solver->queueing_count, 0);
+        *cycles_per_s = solver->cycles_per_unit / solver->unit_s;
+    } else {
+        *cycles_per_s = network->customers / solver->unit_s;
+    }
+    tell_the_rest(solver, *cycles_per_s);
+    FAIL_IF(!solver->agree, err, FULCRUM_ERR_NUMERIC,
+        "the stations disagree on the throughput");
+    return audit(network, *cycles_per_s, solver->loads, err);
+}
+
+enum fulcrum_status fulcrum_product_form_solve(
+    const struct fulcrum_product_form_network *network, double *cycles_per_s,
+    struct fulcrum_product_form_load *loads, struct fulcrum_error *err)
+{
+    struct solver solver = {.network = network,
+        .loads = loads,
+        .customers = (size_t)network->customers,
+        .unit_s = unit_s(network),
+        .agree = 1};
+    enum fulcrum_status status = solve(&solver, cycles_per_s, err);
+    free(solver.queueing);
+    wide_series_clear(&solver.kernel.head);
+    wide_series_clear(&solver.scratch);
+    for (size_t i = 0; i < DEPTHS; i++) {
+        wide_series_clear(&solver.without[i]);
+    }
+    return status;
 }

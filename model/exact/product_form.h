@@ -3,67 +3,9 @@
 #ifndef FULCRUM_MODEL_EXACT_PRODUCT_FORM_H
 #define FULCRUM_MODEL_EXACT_PRODUCT_FORM_H
 
-#include <stdbool.h>
 #include <stddef.h>
 
 #include "model/status.h"
-
-/* Series that span thousands of decades, and their convolution. */
-
-/* mantissa x 2^(512 power), mantissa 0 or within 2^-256 and 2^256. */
-struct fulcrum_wide {
-    double mantissa;
-    int power;
-};
-
-/* Values that are not negative; those beyond `length` are 0. */
-struct fulcrum_wide_series {
-    double *mantissa;
-    int *power;
-    size_t *begin; /* [i]: first of the run of equal powers that i belongs to */
-    size_t *end;   /* [begin]: one past the last of that run */
-    size_t room;
-    size_t length;
-};
-
-/* A series that ends as a geometric one: from [knee] on each is `ratio` x the last. */
-struct fulcrum_wide_kernel {
-    struct fulcrum_wide_series head; /* [0..knee] at least, where so many are used */
-    size_t knee;
-    double ratio;
-};
-
-/* An empty series. False where there is no memory; _clear is called all the same.
- */
-bool fulcrum_wide_series_init(struct fulcrum_wide_series *series, size_t room);
-
-void fulcrum_wide_series_clear(struct fulcrum_wide_series *series);
-
-/* Adds a value at the end; there must be room. */
-void fulcrum_wide_series_append(
-    struct fulcrum_wide_series *series, struct fulcrum_wide value);
-
-struct fulcrum_wide fulcrum_wide_series_at(
-    const struct fulcrum_wide_series *series, size_t index);
-
-/* `factor` at most 2^700 apart from 1 in either direction, or 0. */
-struct fulcrum_wide fulcrum_wide_times(struct fulcrum_wide value, double factor);
-
-struct fulcrum_wide fulcrum_wide_product(
-    struct fulcrum_wide one, struct fulcrum_wide other);
-
-struct fulcrum_wide fulcrum_wide_sum(
-    struct fulcrum_wide one, struct fulcrum_wide other);
-
-/* one / other as a double, which must be able to hold it; `other` is not 0. */
-double fulcrum_wide_ratio(struct fulcrum_wide one, struct fulcrum_wide other);
-
-/*
- * out[n] = sum over k of kernel[k] x in[n - k], for as many n as `out` has room. Takes
- * about knee multiplications a value.
- */
-void fulcrum_wide_convolve(struct fulcrum_wide_series *out,
-    const struct fulcrum_wide_kernel *kernel, const struct fulcrum_wide_series *in);
 
 enum fulcrum_product_form_type {
     FULCRUM_STATION_QUEUE, /* one server */
@@ -113,21 +55,12 @@ FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_product_form_check(
 /*
  * Throughput and loads (one for each station) of a network that
  * fulcrum_product_form_check accepts, by convolution; docs/model.md "Product form".
- *   fails    FULCRUM_ERR_NUMERIC (the result failed fulcrum_product_form_audit),
+ *   fails    FULCRUM_ERR_NUMERIC (the result failed audit),
  *            FULCRUM_ERR_NO_MEMORY; what was set is then not to be used
  */
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_product_form_solve(
     const struct fulcrum_product_form_network *network, double *cycles_per_s,
     struct fulcrum_product_form_load *loads, struct fulcrum_error *err);
-
-/*
- * Holds any solution, wherever it comes from, to what each must obey: finite, within
- * the asymptotic bounds of the throughput, customers that add up to N. fails
- * FULCRUM_ERR_NUMERIC; the detail says what does not hold
- */
-FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_product_form_audit(
-    const struct fulcrum_product_form_network *network, double cycles_per_s,
-    const struct fulcrum_product_form_load *loads, struct fulcrum_error *err);
 
 /* Names as they stand in files; NULL beyond the last one. Borrowed, static. */
 const char *fulcrum_product_form_type_name(int type);

@@ -42,11 +42,6 @@ struct textbook {
     double *rate[MOST_STATIONS];
 };
 
-static bool takes_time(const struct fulcrum_batch_time *time)
-{
-    return time->count > 0 || time->per_batch_s > 0.0 || time->per_item_s > 0.0;
-}
-
 static double train_s_per_step(const struct fulcrum_network *network)
 {
     double steps = network->training.env_steps_per_train_step;
@@ -103,8 +98,8 @@ static void add_stage(struct textbook *textbook, size_t stage)
 
 static bool init(struct textbook *textbook, const struct fulcrum_network *network)
 {
-    bool overlaps =
-        network->depth > 1.0 && takes_time(&network->host) && takes_time(&network->gpu);
+    bool overlaps = network->depth > 1.0 && fulcrum_batch_takes_time(&network->host) &&
+                    fulcrum_batch_takes_time(&network->gpu);
     *textbook = (struct textbook){.network = network,
         .actors = (size_t)network->actors,
         .stage_count = overlaps ? 2 : 1};

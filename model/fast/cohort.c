@@ -691,8 +691,7 @@ struct fulcrum_cohort fulcrum_cohort_solve(const struct fulcrum_network *network
     bool linear = cpu->curve == FULCRUM_CURVE_SMT_TURBO && cpu->turbo_frac <= 0.0 &&
                   (cpu->thread_count <= cpu->core_count || cpu->smt_yield_frac >= 1.0);
     struct problem problem = {network, table, gpu_stretch,
-        fulcrum_max(1.0, round(fulcrum_cpu_servers(&network->cpu))),
-        linear ? network->step.mean_s : 0.0};
+        fulcrum_cpu_whole_servers(&network->cpu), linear ? network->step.mean_s : 0.0};
     struct orbit orbit;
     solve(&problem, batch, &orbit);
     struct fulcrum_cohort out = {

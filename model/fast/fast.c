@@ -13,7 +13,6 @@
 #include <math.h>
 #include <stdbool.h>
 
-#include "model/fast/fixed_batch.h"
 #include "model/fast/steady.h"
 #include "model/fast/steps.h"
 #include "model/min_max.h"
@@ -151,6 +150,18 @@ double fulcrum_ceiling_per_s(
 /* After the fluid has drained, the last step of all takes this many mean steps more. */
 #define LAST_STEP_MEANS 3.0
 
+/* Means over time, summed over what the network does by turns. */
+struct flow {
+    double steps_per_s;
+    double batches_per_s;
+    double host_busy_frac;
+    double gpu_work_frac; /* of inference, as if alone */
+    double at_gpu;
+    double at_cpu;
+    double stepping;
+    double on_cores;
+};
+
 /* The cycles without a train step beside inference, and with one all the time. */
 struct turns {
     struct fulcrum_cycle alone;
@@ -158,7 +169,8 @@ struct turns {
     double train_s; /* how long a train step takes beside inference */
 };
 
-void fulcrum_flow_add(struct fulcrum_flow *flow, const struct fulcrum_steady *steady,
+/* Adds a cycle of `steady` that lasts for a share of the time. */
+static void flow_add(struct flow *flow, const struct fulcrum_steady *steady,
     const struct fulcrum_cycle *cycle, double share)
 {
     const struct fulcrum_network *network = &steady->network;
@@ -240,7 +252,7 @@ static unsigned mix_flags(const struct fulcrum_network *network,
 
 /* (11), the learner keeps up. */
 static enum fulcrum_status solve_keeping_up(struct fulcrum_steady *steady,
-    const struct turns *turns, struct fulcrum_flow *out, unsigned *flags,
+    const struct turns *turns, struct flow *out, unsigned *flags,
     struct fulcrum_error *err)
 {
     const struct fulcrum_network *network = &steady->network;
@@ -259,11 +271,11 @@ static enum fulcrum_status solve_keeping_up(struct fulcrum_steady *steady,
         double stretch = averaged_stretch(
             averaged_share(network, turns), fulcrum_sharing_stretch(training));
         TRY(fulcrum_steady_solve(steady, stretch, &even, flags, err));
-        fulcrum_flow_add(out, steady, &even, 1.0 - slow);
+        flow_add(out, steady, &even, 1.0 - slow);
         *flags |= mix_flags(network, turns, rate, even.steps_per_s);
     }
-    fulcrum_flow_add(out, steady, &turns->shared, slow * share);
-    fulcrum_flow_add(out, steady, &turns->alone, slow * (1.0 - share));
+    flow_add(out, steady, &turns->shared, slow * share);
+    flow_add(out, steady, &turns->alone, slow * (1.0 - share));
     return FULCRUM_OK;
 }
 
@@ -340,7 +352,7 @@ static double held_up_batch(const struct fulcrum_network *network,
  * the usual one and all actors.
  */
 static void solve_held_up(const struct fulcrum_steady *steady,
-    const struct turns *turns, struct fulcrum_flow *out, unsigned *flags)
+    const struct turns *turns, struct flow *out, unsigned *flags)
 {
     const struct fulcrum_network *network = &steady->network;
     struct fulcrum_cycle cycle = turns->shared;
@@ -363,11 +375,18 @@ static void solve_held_up(const struct fulcrum_steady *steady,
     cycle.stepping *= slower;
     cycle.on_cores *= slower;
     cycle.at_gpu *= slower;
-    fulcrum_flow_add(out, steady, &cycle, 1.0);
+    flow_add(out, steady, &cycle, 1.0);
 }
 
-enum fulcrum_status fulcrum_training_turns(struct fulcrum_steady *steady,
-    const struct fulcrum_cycle *alone, struct fulcrum_flow *out, unsigned *flags,
+/*
+ * docs/model.md "Training on the same GPU", (11), for a network that trains.
+ *   alone    the cycle without a train step
+ *   out      starts at 0
+ *   flags    those of enum fulcrum_flag that this solution deserves are added
+ *   fails    FULCRUM_ERR_NO_MEMORY
+ */
+static enum fulcrum_status training_turns(struct fulcrum_steady *steady,
+    const struct fulcrum_cycle *alone, struct flow *out, unsigned *flags,
     struct fulcrum_error *err)
 {
     const struct fulcrum_network *network = &steady->network;
@@ -429,7 +448,7 @@ static double between_0_and(double most, double value)
 
 /* Who is neither at the CPU, nor at the GPU, nor delayed waits or is on the host. */
 static void report_residence(const struct fulcrum_network *network,
-    const struct fulcrum_flow *flow, struct fulcrum_residence *out)
+    const struct flow *flow, struct fulcrum_residence *out)
 {
     double rate = flow->steps_per_s;
     double rest_s = network->actors / rate - network->delay_s;
@@ -441,8 +460,8 @@ static void report_residence(const struct fulcrum_network *network,
     out->host_s = rest_s - out->cpu_s;
 }
 
-static void report(const struct fulcrum_network *network,
-    const struct fulcrum_flow *flow, struct fulcrum_solution *out)
+static void report(const struct fulcrum_network *network, const struct flow *flow,
+    struct fulcrum_solution *out)
 {
     const struct fulcrum_cpu_station *cpu = &network->cpu;
     const struct fulcrum_training *training = &network->training;
@@ -492,19 +511,18 @@ enum fulcrum_status fulcrum_fast_solve(const struct fulcrum_network *network,
     struct fulcrum_error *err)
 {
     struct fulcrum_steady steady;
-    struct fulcrum_flow flow = {.steps_per_s = 0.0};
+    struct flow flow = {.steps_per_s = 0.0};
     struct fulcrum_cycle alone;
     unsigned flags = 0;
     fulcrum_steady_init(&steady, network, table);
     TRY(fulcrum_steady_solve(&steady, 1.0, &alone, &flags, err));
     if (network->training.env_steps_per_train_step > 0.0) {
-        TRY(fulcrum_training_turns(&steady, &alone, &flow, &flags, err));
+        TRY(training_turns(&steady, &alone, &flow, &flags, err));
     } else {
-        fulcrum_flow_add(&flow, &steady, &alone, 1.0);
+        flow_add(&flow, &steady, &alone, 1.0);
     }
     /* An equation that is a little off must not promise the impossible. */
-    double ceiling_per_s = fulcrum_ceiling_per_s(network, &steady.drain);
-    double factor = ceiling_per_s / flow.steps_per_s;
+    double factor = fulcrum_ceiling_per_s(network, &steady.drain) / flow.steps_per_s;
     if (factor < 1.0) {
         flow.steps_per_s *= factor;
         flow.batches_per_s *= factor;

@@ -15,8 +15,6 @@
 #include <math.h>
 #include <stdbool.h>
 
-#include "model/fast/fixed_batch.h"
-#include "model/fast/greedy_small.h"
 #include "model/fast/steps.h"
 #include "model/min_max.h"
 #include "model/network/network.h"

@@ -3,6 +3,8 @@
 #ifndef FULCRUM_MODEL_FAST_STEADY_H
 #define FULCRUM_MODEL_FAST_STEADY_H
 
+#include <stdbool.h>
+
 #include "model/cpu_curve.h"
 #include "model/fast/steps.h"
 #include "model/network/network.h"
@@ -27,6 +29,65 @@ struct fulcrum_greedy_batch {
 struct fulcrum_greedy_batch fulcrum_greedy_batch_solve(
     const struct fulcrum_network *network, const struct fulcrum_cpu_drain *drain,
     double gpu_stretch);
+
+/* The mean cycle of a network with fixed batches, by equation (10). */
+
+/* A time that is 0 is taken as this share of the others: far less than a solution is
+ * off by. */
+#define FULCRUM_NO_TIME_FRAC 1e-6
+
+/* Actors per thread from which on threads are short nearly all the time; between one
+ * and this, fixed batches are rough (docs/model.md "Fixed batches"). */
+#define FULCRUM_CROWDED_TURNS 8.0
+
+/*
+ * Solves docs/model.md "Fixed batches" for a checked network of that policy; its
+ * training is not looked at.
+ *   gpu_stretch  times of the GPU are multiplied by it; 1 where it is not shared
+ *   out          set on success only
+ *   fails        FULCRUM_ERR_NO_MEMORY
+ */
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_fixed_batch_solve(
+    const struct fulcrum_network *network, double gpu_stretch,
+    struct fulcrum_cycle *out, struct fulcrum_error *err);
+
+/*
+ * The relative error of steps_per_s that one in twenty networks like this one exceeds,
+ * from simulations of random networks: 0.02 to 0.11. Largest where few threads are
+ * short, or steps of little variation keep step with each other.
+ */
+double fulcrum_fixed_batch_error_frac(const struct fulcrum_network *network);
+
+/* The mean cycle of a greedy batch server with a handful of actors. */
+
+/* A limit of batches acts where its distance to the usual batch is no more than this
+ * many square roots of it: beyond four deviations, chance does not get there. */
+#define FULCRUM_LIMIT_MARGIN 4.0
+
+/*
+ * Whether fulcrum_greedy_small_solve can take a checked network: greedy, host and GPU
+ * one after the other, at most 64 actors, steps that vary next to their mean and the
+ * delay, and no delay where there are more actors than threads.
+ */
+bool fulcrum_greedy_small_accepts(const struct fulcrum_network *network);
+
+/*
+ * Whether a network that it can take is one to take it for: so few actors, or a limit
+ * of batches that acts for a part of the time with so few, that equations for means are
+ * off by more than a few per cent; a solution then costs a millisecond or so at most.
+ */
+bool fulcrum_greedy_small_suits(const struct fulcrum_network *network);
+
+/*
+ * Solves docs/model.md "A handful of actors" for a network that
+ * fulcrum_greedy_small_accepts, nothing training. GPU times are multiplied by
+ * `gpu_stretch` > 0.
+ *   out      set on success only
+ *   fails    FULCRUM_ERR_NO_MEMORY, FULCRUM_ERR_NO_FIT (did not settle)
+ */
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_greedy_small_solve(
+    const struct fulcrum_network *network, double gpu_stretch,
+    struct fulcrum_cycle *out, struct fulcrum_error *err);
 
 /* The stationary cycle of cohorts that batches send to step, (8) and (10). */
 

@@ -61,7 +61,7 @@ struct fulcrum_batch_service fulcrum_batch_service_of(
  * A law is chosen by name and set by its mean and coefficient of variation, so that a
  * measured cv can be given to any of them (docs/model.md "Step laws"). Each offers its
  * tail and the integral of that in closed form, for the equations. The simulation works
- * the parameters out for itself (step_draw.c), as it is to judge these.
+ * the parameters out for itself (simulate.c), as it is to judge these.
  */
 
 /* A tail so heavy that the variance is barely finite; docs/model.md "Step laws". */
@@ -352,16 +352,6 @@ static inline double excess_at(const struct fulcrum_step_table *table, double x)
     double t = (x - cell->low) * cell->per_x;
     const double *c = cell->c;
     return c[0] + t * (c[1] + t * (c[2] + t * c[3]));
-}
-
-double fulcrum_step_table_tail(const struct fulcrum_step_table *table, double x)
-{
-    return tail_at(table, x);
-}
-
-double fulcrum_step_table_excess(const struct fulcrum_step_table *table, double x)
-{
-    return excess_at(table, x);
 }
 
 /* The integral of the excess from x to the last node; negative beyond it. */

@@ -165,12 +165,6 @@ void fulcrum_step_table_init(
 bool fulcrum_step_table_fits(
     const struct fulcrum_step_table *table, const struct fulcrum_step *step);
 
-/* P(length > x), x >= 0. */
-double fulcrum_step_table_tail(const struct fulcrum_step_table *table, double x);
-
-/* E[max(0, length - x)], x >= 0. */
-double fulcrum_step_table_excess(const struct fulcrum_step_table *table, double x);
-
 /*
  * sum_{j >= 0} P(length > age + j period): how much is left of cohorts of one actor
  * that began `age` ago and every `period` > 0 before.

@@ -9,6 +9,7 @@
 #include <stdio.h>
 
 #include "model/status.h"
+#include "model/try.h"
 
 static double on_line(const struct fulcrum_batch_time *time, double size)
 {
@@ -49,6 +50,11 @@ double fulcrum_batch_time(const struct fulcrum_batch_time *time, double size)
     return time->time_s[low] + share * (time->time_s[high] - time->time_s[low]);
 }
 
+bool fulcrum_batch_takes_time(const struct fulcrum_batch_time *time)
+{
+    return time->count > 0 || time->per_batch_s > 0.0 || time->per_item_s > 0.0;
+}
+
 double fulcrum_sharing_stretch(const struct fulcrum_training *training)
 {
     return training->sharing_frac > 0.0 ? 2.0 / training->sharing_frac : 2.0;
@@ -67,6 +73,45 @@ const char *fulcrum_batch_policy_name(int policy)
     static const char *const names[] = {"greedy", "fixed"};
     size_t i = (size_t)policy;
     return i < sizeof names / sizeof names[0] ? names[i] : NULL;
+}
+
+enum fulcrum_bottleneck fulcrum_bottleneck_of(const struct fulcrum_solution *solution)
+{
+    const struct {
+        enum fulcrum_bottleneck bound;
+        double busy_frac;
+    } stations[] = {
+        {FULCRUM_BOUND_CPU, solution->cpu_thread_busy_frac},
+        {FULCRUM_BOUND_HOST, solution->host_busy_frac},
+        {FULCRUM_BOUND_GPU, solution->gpu_busy_frac},
+    };
+    enum fulcrum_bottleneck bound = FULCRUM_BOUND_LATENCY;
+    double busiest = FULCRUM_BOTTLENECK_BUSY_FRAC;
+    for (size_t i = 0; i < sizeof stations / sizeof stations[0]; i++) {
+        if (stations[i].busy_frac >= busiest) {
+            busiest = stations[i].busy_frac;
+            bound = stations[i].bound;
+        }
+    }
+    return bound;
+}
+
+const char *fulcrum_bottleneck_name(enum fulcrum_bottleneck bottleneck)
+{
+    static const char *const names[] = {"cpu", "host", "gpu", "latency", "learner"};
+    size_t i = (size_t)bottleneck;
+    return i < sizeof names / sizeof names[0] ? names[i] : NULL;
+}
+
+const char *fulcrum_flag_text(enum fulcrum_flag_index flag)
+{
+    static const char *const texts[] = {
+#define X(name, text) text,
+        FULCRUM_FLAG_LIST(X)
+#undef X
+    };
+    size_t i = (size_t)flag;
+    return i < sizeof texts / sizeof texts[0] ? texts[i] : NULL;
 }
 
 /* The border behind which solvers rely on a network. */
@@ -95,113 +140,57 @@ const char *fulcrum_batch_policy_name(int policy)
 /* Any less often would be rounded off a count of steps; 0 stands for no training. */
 #define LEAST_TRAIN_PERIOD 1e-6
 
-enum range_kind {
-    RANGE_REAL,
-    RANGE_WHOLE,
-    RANGE_POSITIVE, /* real, and the lower end itself is excluded */
-    RANGE_OR_ZERO   /* real, or 0 */
-};
-
-struct range {
-    const char *name;
-    size_t offset;
-    double low;
-    double high;
-    enum range_kind kind;
-};
-
 /* Named as in the lines of `fulcrum solve`. */
 #define KEY(key, member) key, offsetof(struct fulcrum_network, member)
 #define FIELD(member)    KEY(#member, member)
 
-static const struct range always[] = {
-    {FIELD(actors), 1.0, MOST_ACTORS, RANGE_WHOLE},
-    {KEY("cpu.cores", cpu.core_count), 1.0, MOST_THREADS, RANGE_REAL},
-    {KEY("cpu.threads", cpu.thread_count), 1.0, MOST_THREADS, RANGE_REAL},
-    {FIELD(cpu.reserved_threads), 0.0, MOST_THREADS, RANGE_REAL},
-    {FIELD(cpu.slice_s), LEAST_TIME_S, MOST_TIME_S, RANGE_OR_ZERO},
-    {FIELD(step.mean_s), LEAST_TIME_S, MOST_TIME_S, RANGE_OR_ZERO},
-    {FIELD(host.per_batch_s), LEAST_TIME_S, MOST_TIME_S, RANGE_OR_ZERO},
-    {FIELD(host.per_item_s), LEAST_TIME_S, MOST_TIME_S, RANGE_OR_ZERO},
-    {FIELD(gpu.per_batch_s), LEAST_TIME_S, MOST_TIME_S, RANGE_OR_ZERO},
-    {FIELD(gpu.per_item_s), LEAST_TIME_S, MOST_TIME_S, RANGE_OR_ZERO},
-    {KEY("batching.size", batch_size), 0.0, MOST_ACTORS, RANGE_WHOLE},
-    {KEY("batching.depth", depth), 1.0, MOST_ACTORS, RANGE_WHOLE},
-    {FIELD(delay_s), LEAST_TIME_S, MOST_TIME_S, RANGE_OR_ZERO},
-    {FIELD(training.env_steps_per_train_step), 1e-6, 1e12, RANGE_OR_ZERO},
+static const struct fulcrum_range always[] = {
+    {FIELD(actors), 1.0, MOST_ACTORS, FULCRUM_RANGE_WHOLE},
+    {KEY("cpu.cores", cpu.core_count), 1.0, MOST_THREADS, FULCRUM_RANGE_REAL},
+    {KEY("cpu.threads", cpu.thread_count), 1.0, MOST_THREADS, FULCRUM_RANGE_REAL},
+    {FIELD(cpu.reserved_threads), 0.0, MOST_THREADS, FULCRUM_RANGE_REAL},
+    {FIELD(cpu.slice_s), LEAST_TIME_S, MOST_TIME_S, FULCRUM_RANGE_OR_ZERO},
+    {FIELD(step.mean_s), LEAST_TIME_S, MOST_TIME_S, FULCRUM_RANGE_OR_ZERO},
+    {FIELD(host.per_batch_s), LEAST_TIME_S, MOST_TIME_S, FULCRUM_RANGE_OR_ZERO},
+    {FIELD(host.per_item_s), LEAST_TIME_S, MOST_TIME_S, FULCRUM_RANGE_OR_ZERO},
+    {FIELD(gpu.per_batch_s), LEAST_TIME_S, MOST_TIME_S, FULCRUM_RANGE_OR_ZERO},
+    {FIELD(gpu.per_item_s), LEAST_TIME_S, MOST_TIME_S, FULCRUM_RANGE_OR_ZERO},
+    {KEY("batching.size", batch_size), 0.0, MOST_ACTORS, FULCRUM_RANGE_WHOLE},
+    {KEY("batching.depth", depth), 1.0, MOST_ACTORS, FULCRUM_RANGE_WHOLE},
+    {FIELD(delay_s), LEAST_TIME_S, MOST_TIME_S, FULCRUM_RANGE_OR_ZERO},
+    {FIELD(training.env_steps_per_train_step), 1e-6, 1e12, FULCRUM_RANGE_OR_ZERO},
 };
 
-static const struct range smt_turbo[] = {
-    {FIELD(cpu.smt_yield_frac), 0.0, 1.0, RANGE_REAL},
-    {FIELD(cpu.turbo_frac), 0.0, 1.0, RANGE_REAL},
-    {FIELD(cpu.oversubscription_frac), 0.0, 10.0, RANGE_REAL},
+static const struct fulcrum_range smt_turbo[] = {
+    {FIELD(cpu.smt_yield_frac), 0.0, 1.0, FULCRUM_RANGE_REAL},
+    {FIELD(cpu.turbo_frac), 0.0, 1.0, FULCRUM_RANGE_REAL},
+    {FIELD(cpu.oversubscription_frac), 0.0, 10.0, FULCRUM_RANGE_REAL},
 };
 
-static const struct range saturating[] = {
-    {FIELD(cpu.smt_yield_frac), 0.0, 1.0, RANGE_REAL},
-    {FIELD(cpu.serial_frac), 0.0, 1.0, RANGE_REAL},
-    {FIELD(cpu.knee), 0.5, 50.0, RANGE_REAL},
-    {FIELD(cpu.cap_per_core), 0.0, 1e3, RANGE_POSITIVE},
-    {FIELD(cpu.cross_socket_frac), 0.0, 1.0, RANGE_POSITIVE},
+static const struct fulcrum_range saturating[] = {
+    {FIELD(cpu.smt_yield_frac), 0.0, 1.0, FULCRUM_RANGE_REAL},
+    {FIELD(cpu.serial_frac), 0.0, 1.0, FULCRUM_RANGE_REAL},
+    {FIELD(cpu.knee), 0.5, 50.0, FULCRUM_RANGE_REAL},
+    {FIELD(cpu.cap_per_core), 0.0, 1e3, FULCRUM_RANGE_POSITIVE},
+    {FIELD(cpu.cross_socket_frac), 0.0, 1.0, FULCRUM_RANGE_POSITIVE},
 };
 
-static const struct range training[] = {
-    {FIELD(training.env_steps_per_train_step), LEAST_TRAIN_PERIOD, 1e12, RANGE_REAL},
-    {FIELD(training.train_step_s), LEAST_TIME_S, MOST_TIME_S, RANGE_REAL},
-    {FIELD(training.queue_train_steps), 1.0, 1e9, RANGE_REAL},
-    {FIELD(training.sharing_frac), LEAST_SHARING, 2.0, RANGE_OR_ZERO},
+static const struct fulcrum_range training[] = {
+    {FIELD(training.env_steps_per_train_step), LEAST_TRAIN_PERIOD, 1e12,
+        FULCRUM_RANGE_REAL},
+    {FIELD(training.train_step_s), LEAST_TIME_S, MOST_TIME_S, FULCRUM_RANGE_REAL},
+    {FIELD(training.queue_train_steps), 1.0, 1e9, FULCRUM_RANGE_REAL},
+    {FIELD(training.sharing_frac), LEAST_SHARING, 2.0, FULCRUM_RANGE_OR_ZERO},
 };
 
 #define LENGTH(array) (sizeof(array) / sizeof(array)[0])
-
-static void fail_range(
-    struct fulcrum_error *faults, const struct range *range, double value)
-{
-    if (range->kind == RANGE_OR_ZERO) {
-        (void)fulcrum_fail_more(faults, FULCRUM_ERR_RANGE,
-            "%s = %g is neither 0 nor inside [%g, %g]", range->name, value, range->low,
-            range->high);
-        return;
-    }
-    (void)fulcrum_fail_more(faults, FULCRUM_ERR_RANGE, "%s = %g is outside %s%g, %g]%s",
-        range->name, value, range->kind == RANGE_POSITIVE ? "(" : "[", range->low,
-        range->high, range->kind == RANGE_WHOLE ? " or not whole" : "");
-}
-
-/* Written so that NaN fails every comparison. */
-static void check_value(
-    struct fulcrum_error *faults, const struct range *range, double value)
-{
-    bool inside = value >= range->low && value <= range->high;
-    if (range->kind == RANGE_POSITIVE) {
-        inside = inside && value > range->low;
-    } else if (range->kind == RANGE_WHOLE) {
-        inside = inside && floor(value) >= value;
-    } else if (range->kind == RANGE_OR_ZERO) {
-        inside = inside || value == 0.0;
-    }
-    if (!inside) {
-        fail_range(faults, range, value);
-    }
-}
-
-static void check_fields(struct fulcrum_error *faults,
-    const struct fulcrum_network *network, const struct range *ranges, size_t count)
-{
-    for (size_t i = 0; i < count; i++) {
-        const char *member = (const char *)network + ranges[i].offset;
-        check_value(faults, &ranges[i], *(const double *)(const void *)member);
-    }
-}
 
 /* An unknown choice of an enum, named as in files. */
 static void check_choice(
     struct fulcrum_error *faults, const char *field, int value, const char *name)
 {
-    if (name == NULL) {
-        (void)fulcrum_fail_more(faults, FULCRUM_ERR_RANGE,
-            "%s = %d is none of the known choices", field, value);
-    }
+    FAULT_IF(name == NULL, faults, FULCRUM_ERR_RANGE,
+        "%s = %d is none of the known choices", field, value);
 }
 
 static void check_capacity(
@@ -217,8 +206,9 @@ static void check_capacity(
     for (size_t i = 0; i < cpu->capacity_count; i++) {
         char name[40];
         (void)snprintf(name, sizeof name, "cpu.capacity[%zu]", i);
-        const struct range value = {name, 0, LEAST_RATE, MOST_RATE, RANGE_REAL};
-        check_value(faults, &value, cpu->capacity[i]);
+        const struct fulcrum_range value = {
+            name, 0, LEAST_RATE, MOST_RATE, FULCRUM_RANGE_REAL};
+        fulcrum_check_range(faults, "", &value, cpu->capacity[i]);
     }
 }
 
@@ -226,24 +216,19 @@ static void check_cpu(
     struct fulcrum_error *faults, const struct fulcrum_network *network)
 {
     const struct fulcrum_cpu_station *cpu = &network->cpu;
-    if (cpu->thread_count < cpu->core_count) {
-        (void)fulcrum_fail_more(faults, FULCRUM_ERR_RANGE,
-            "cpu.threads = %g is below cpu.cores = %g", cpu->thread_count,
-            cpu->core_count);
-    }
-    if (cpu->reserved_threads >= cpu->thread_count) {
-        (void)fulcrum_fail_more(faults, FULCRUM_ERR_RANGE,
-            "cpu.reserved_threads = %g leaves none of cpu.threads = %g to actors",
-            cpu->reserved_threads, cpu->thread_count);
-    }
+    FAULT_IF(cpu->thread_count < cpu->core_count, faults, FULCRUM_ERR_RANGE,
+        "cpu.threads = %g is below cpu.cores = %g", cpu->thread_count, cpu->core_count);
+    FAULT_IF(cpu->reserved_threads >= cpu->thread_count, faults, FULCRUM_ERR_RANGE,
+        "cpu.reserved_threads = %g leaves none of cpu.threads = %g to actors",
+        cpu->reserved_threads, cpu->thread_count);
     check_choice(
         faults, "cpu.curve", (int)cpu->curve, fulcrum_cpu_curve_name(cpu->curve));
     if (cpu->curve == FULCRUM_CURVE_TABLE) {
         check_capacity(faults, cpu);
     } else if (cpu->curve == FULCRUM_CURVE_SMT_TURBO) {
-        check_fields(faults, network, smt_turbo, LENGTH(smt_turbo));
+        fulcrum_check_ranges(faults, "", network, smt_turbo, LENGTH(smt_turbo));
     } else {
-        check_fields(faults, network, saturating, LENGTH(saturating));
+        fulcrum_check_ranges(faults, "", network, saturating, LENGTH(saturating));
     }
 }
 
@@ -268,11 +253,10 @@ static void check_step(struct fulcrum_error *faults, const struct fulcrum_step *
     }
     size_t law = (size_t)step->law;
     bool left_out = step->law == FULCRUM_LAW_EXPONENTIAL && step->cv == 0.0;
-    if (!left_out && !(step->cv >= cv[law].low && step->cv <= cv[law].high)) {
-        (void)fulcrum_fail_more(faults, FULCRUM_ERR_RANGE,
-            "step.cv = %g is outside [%g, %g], the range of the %s law", step->cv,
-            cv[law].low, cv[law].high, name);
-    }
+    FAULT_IF(!left_out && !(step->cv >= cv[law].low && step->cv <= cv[law].high),
+        faults, FULCRUM_ERR_RANGE,
+        "step.cv = %g is outside [%g, %g], the range of the %s law", step->cv,
+        cv[law].low, cv[law].high, name);
 }
 
 static void check_batch_table(struct fulcrum_error *faults, const char *station,
@@ -290,17 +274,14 @@ static void check_batch_table(struct fulcrum_error *faults, const char *station,
     }
     double above = 0.0;
     for (size_t i = 0; i < time->count; i++) {
-        if (!(time->size[i] >= 1.0 && time->size[i] > above &&
-                time->size[i] <= MOST_ACTORS)) {
-            (void)fulcrum_fail_more(faults, FULCRUM_ERR_RANGE,
-                "%s.size[%zu] = %g; expected increasing sizes in [1, %g]", station, i,
-                time->size[i], MOST_ACTORS);
-        }
-        if (!(time->time_s[i] > 0.0 && time->time_s[i] <= MOST_TIME_S)) {
-            (void)fulcrum_fail_more(faults, FULCRUM_ERR_RANGE,
-                "%s.time_s[%zu] = %g is outside (0, %g]", station, i, time->time_s[i],
-                MOST_TIME_S);
-        }
+        FAULT_IF(!(time->size[i] >= 1.0 && time->size[i] > above &&
+                     time->size[i] <= MOST_ACTORS),
+            faults, FULCRUM_ERR_RANGE,
+            "%s.size[%zu] = %g; expected increasing sizes in [1, %g]", station, i,
+            time->size[i], MOST_ACTORS);
+        FAULT_IF(!(time->time_s[i] > 0.0 && time->time_s[i] <= MOST_TIME_S), faults,
+            FULCRUM_ERR_RANGE, "%s.time_s[%zu] = %g is outside (0, %g]", station, i,
+            time->time_s[i], MOST_TIME_S);
         above = time->size[i];
     }
 }
@@ -313,15 +294,11 @@ static void check_batching(
     if (network->policy != FULCRUM_BATCH_FIXED) {
         return;
     }
-    if (network->batch_size < 1.0) {
-        (void)fulcrum_fail_more(faults, FULCRUM_ERR_RANGE,
-            "batching.size = %g; a fixed batch needs at least 1", network->batch_size);
-    }
-    if (network->batch_size > network->actors) {
-        (void)fulcrum_fail_more(faults, FULCRUM_ERR_INFEASIBLE,
-            "batching.size = %g would wait for ever for actors = %g",
-            network->batch_size, network->actors);
-    }
+    FAULT_IF(network->batch_size < 1.0, faults, FULCRUM_ERR_RANGE,
+        "batching.size = %g; a fixed batch needs at least 1", network->batch_size);
+    FAULT_IF(network->batch_size > network->actors, faults, FULCRUM_ERR_INFEASIBLE,
+        "batching.size = %g would wait for ever for actors = %g", network->batch_size,
+        network->actors);
 }
 
 /* A table may run down to 0 before its first point. */
@@ -336,24 +313,22 @@ enum fulcrum_status fulcrum_network_check(
     const struct fulcrum_network *network, struct fulcrum_error *err)
 {
     struct fulcrum_error faults = {FULCRUM_OK, ""};
-    check_fields(&faults, network, always, LENGTH(always));
+    fulcrum_check_ranges(&faults, "", network, always, LENGTH(always));
     check_cpu(&faults, network);
     check_step(&faults, &network->step);
     check_batch_table(&faults, "host", &network->host);
     check_batch_table(&faults, "gpu", &network->gpu);
     check_batching(&faults, network);
     if (network->training.env_steps_per_train_step > 0.0) {
-        check_fields(&faults, network, training, LENGTH(training));
+        fulcrum_check_ranges(&faults, "", network, training, LENGTH(training));
     }
     if (faults.status == FULCRUM_OK) {
         /* Without any service time the throughput would be infinite. */
         bool some = network->step.mean_s > 0.0 || network->delay_s > 0.0 ||
                     takes_time(network, &network->host) ||
                     takes_time(network, &network->gpu);
-        if (!some) {
-            (void)fulcrum_fail_more(&faults, FULCRUM_ERR_INFEASIBLE,
-                "step.mean_s, host, gpu and delay_s are all 0: nothing takes time");
-        }
+        FAULT_IF(!some, &faults, FULCRUM_ERR_INFEASIBLE,
+            "step.mean_s, host, gpu and delay_s are all 0: nothing takes time");
     }
     if (faults.status != FULCRUM_OK && err != NULL) {
         *err = faults;

@@ -81,6 +81,9 @@ FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_network_check(
 /* Service time of a batch of `size` >= 1 items, in seconds. */
 double fulcrum_batch_time(const struct fulcrum_batch_time *time, double size);
 
+/* Whether any batch takes time: whether there is such a stage at all. */
+bool fulcrum_batch_takes_time(const struct fulcrum_batch_time *time);
+
 /* How much longer inference, or training, takes while both are active: 2 where nothing
  * is lost by sharing. */
 double fulcrum_sharing_stretch(const struct fulcrum_training *training);
@@ -176,8 +179,7 @@ struct fulcrum_solution {
                          the kind; half of the interval of a simulation; 0 else */
 };
 
-/* What solving a network leaves behind that makes the next one like it faster. */
-struct fulcrum_solver_memory;
+struct fulcrum_step_table; /* model/fast/steps.h */
 
 struct fulcrum_solver_options {
     enum fulcrum_method method;
@@ -185,9 +187,9 @@ struct fulcrum_solver_options {
     double half_width_rel; /* wanted by simulation, 95 %; 0 means 0.01 */
     double max_steps;      /* most simulated steps; 0 means 2e7; raised to 1000 and to 4
                               per actor where it is less */
-    struct fulcrum_solver_memory
-        *memory; /* borrowed, may be NULL; results do not
-                    depend on it; not for two threads at once */
+    /* Borrowed, may be NULL: a room that makes the next network like this one faster.
+     * All zero at first; results do not depend on it; not for two threads at once. */
+    struct fulcrum_step_table *step_table;
 };
 
 /* The busiest of CPU threads, host and GPU, as far as a solution tells. */

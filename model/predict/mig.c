@@ -28,10 +28,8 @@ static void check_starts(
     const struct fulcrum_mig *mig, size_t i, struct fulcrum_error *found)
 {
     const struct fulcrum_mig_profile *profile = &mig->profiles[i];
-    if (profile->start_count == 0) {
-        (void)fulcrum_fail_more(found, FULCRUM_ERR_MISSING,
-            "profiles[%zu].starts is empty: expected one place or more", i);
-    }
+    FAULT_IF(profile->start_count == 0, found, FULCRUM_ERR_MISSING,
+        "profiles[%zu].starts is empty: expected one place or more", i);
     for (size_t k = 0; k < profile->start_count; k++) {
         double start = profile->starts[k];
         double end = start + profile->memory_slice_count;
@@ -45,30 +43,8 @@ static void check_starts(
         } else if (k > 0 && start <= profile->starts[k - 1]) {
             (void)fulcrum_fail_more(found, FULCRUM_ERR_RANGE,
                 "profiles[%zu].starts[%zu] = %.6g: expected more than the start "
-                "before, "
-                "%.6g",
+                "before, %.6g",
                 i, k, start, profile->starts[k - 1]);
-        }
-    }
-}
-
-struct limited {
-    const char *key;
-    double value;
-    double least;
-    double most;
-};
-
-static void check_limited(const char *where, const struct limited *rows, size_t count,
-    struct fulcrum_error *found)
-{
-    for (size_t k = 0; k < count; k++) {
-        double value = rows[k].value;
-        if (!(value >= rows[k].least && value <= rows[k].most &&
-                value == floor(value))) {
-            (void)fulcrum_fail_more(found, FULCRUM_ERR_RANGE,
-                "%s%s = %.6g: expected a whole number from %.6g to %.6g", where,
-                rows[k].key, value, rows[k].least, rows[k].most);
         }
     }
 }
@@ -77,29 +53,31 @@ static void check_profile(
     const struct fulcrum_mig *mig, size_t i, struct fulcrum_error *found)
 {
     const struct fulcrum_mig_profile *profile = &mig->profiles[i];
-    const struct limited rows[] = {
-        {"compute_slice_count", profile->compute_slice_count, 1.0,
-            mig->compute_slice_count},
-        {"memory_slice_count", profile->memory_slice_count, 1.0,
-            mig->memory_slice_count},
-        {"cache_slice_count", profile->cache_slice_count, 1.0, mig->memory_slice_count},
-        {"sm_count", profile->sm_count, 1.0, mig->sm_count},
-        {"memory_byte", profile->memory_byte, 1.0, mig->memory_byte},
-        {"most_count", profile->most_count, 1.0, mig->compute_slice_count},
-        {"copy_engine_count", profile->copy_engine_count, 0.0, 1e3},
-        {"decoder_count", profile->decoder_count, 0.0, 1e3},
-        {"jpeg_count", profile->jpeg_count, 0.0, 1e3},
-        {"ofa_count", profile->ofa_count, 0.0, 1e3},
-        {"is_media_extension", profile->is_media_extension, 0.0, 1.0},
+#define PROFILE(member) #member, offsetof(struct fulcrum_mig_profile, member)
+    const struct fulcrum_range ranges[] = {
+        {PROFILE(compute_slice_count), 1.0, mig->compute_slice_count,
+            FULCRUM_RANGE_WHOLE},
+        {PROFILE(memory_slice_count), 1.0, mig->memory_slice_count,
+            FULCRUM_RANGE_WHOLE},
+        {PROFILE(cache_slice_count), 1.0, mig->memory_slice_count, FULCRUM_RANGE_WHOLE},
+        {PROFILE(sm_count), 1.0, mig->sm_count, FULCRUM_RANGE_WHOLE},
+        {PROFILE(memory_byte), 1.0, mig->memory_byte, FULCRUM_RANGE_WHOLE},
+        {PROFILE(most_count), 1.0, mig->compute_slice_count, FULCRUM_RANGE_WHOLE},
+        {PROFILE(copy_engine_count), 0.0, 1e3, FULCRUM_RANGE_WHOLE},
+        {PROFILE(decoder_count), 0.0, 1e3, FULCRUM_RANGE_WHOLE},
+        {PROFILE(jpeg_count), 0.0, 1e3, FULCRUM_RANGE_WHOLE},
+        {PROFILE(ofa_count), 0.0, 1e3, FULCRUM_RANGE_WHOLE},
+        {PROFILE(is_media_extension), 0.0, 1.0, FULCRUM_RANGE_WHOLE},
     };
+#undef PROFILE
     char where[32];
     (void)snprintf(where, sizeof where, "profiles[%zu].", i);
-    check_limited(where, rows, sizeof rows / sizeof rows[0], found);
-    if (profile->name[0] == '\0' || fulcrum_mig_find(mig, profile->name) != i) {
-        (void)fulcrum_fail_more(found, FULCRUM_ERR_RANGE,
-            "profiles[%zu].name = \"%s\": expected a name that no other has", i,
-            profile->name);
-    }
+    fulcrum_check_ranges(
+        found, where, profile, ranges, sizeof ranges / sizeof ranges[0]);
+    FAULT_IF(profile->name[0] == '\0' || fulcrum_mig_find(mig, profile->name) != i,
+        found, FULCRUM_ERR_RANGE,
+        "profiles[%zu].name = \"%s\": expected a name that no other has", i,
+        profile->name);
     check_starts(mig, i, found);
 }
 
@@ -107,18 +85,18 @@ enum fulcrum_status fulcrum_mig_check(
     const struct fulcrum_mig *mig, struct fulcrum_error *err)
 {
     struct fulcrum_error found = {FULCRUM_OK, ""};
-    const struct limited rows[] = {
-        {"compute_slice_count", mig->compute_slice_count, 1.0,
-            FULCRUM_MIG_INSTANCES_MOST},
-        {"memory_slice_count", mig->memory_slice_count, 1.0, FULCRUM_MIG_SLICES_MOST},
-        {"sm_count", mig->sm_count, 1.0, 1e4},
-        {"memory_byte", mig->memory_byte, 1e6, 1e15},
+#define MIG(member) #member, offsetof(struct fulcrum_mig, member)
+    static const struct fulcrum_range ranges[] = {
+        {MIG(compute_slice_count), 1.0, FULCRUM_MIG_INSTANCES_MOST,
+            FULCRUM_RANGE_WHOLE},
+        {MIG(memory_slice_count), 1.0, FULCRUM_MIG_SLICES_MOST, FULCRUM_RANGE_WHOLE},
+        {MIG(sm_count), 1.0, 1e4, FULCRUM_RANGE_WHOLE},
+        {MIG(memory_byte), 1e6, 1e15, FULCRUM_RANGE_WHOLE},
     };
-    check_limited("", rows, sizeof rows / sizeof rows[0], &found);
-    if (mig->profile_count == 0) {
-        (void)fulcrum_fail_more(&found, FULCRUM_ERR_MISSING,
-            "profiles is empty: expected one profile or more");
-    }
+#undef MIG
+    fulcrum_check_ranges(&found, "", mig, ranges, sizeof ranges / sizeof ranges[0]);
+    FAULT_IF(mig->profile_count == 0, &found, FULCRUM_ERR_MISSING,
+        "profiles is empty: expected one profile or more");
     bool is_sound = found.status == FULCRUM_OK;
     for (size_t i = 0; is_sound && i < mig->profile_count; i++) {
         check_profile(mig, i, &found);
@@ -193,54 +171,6 @@ static struct placing empty_gpu(const struct fulcrum_mig *mig)
     return (struct placing){.mig = mig, .compute_left = mig->compute_slice_count};
 }
 
-/*
- * Placements to be looked at, the last one first: a list stands in for recursion. From
- * each, instances are added behind the last slice taken only, so that every placement
- * comes up once.
- */
-struct pending {
-    struct placing items[FULCRUM_MIG_SLICES_MOST * FULCRUM_MIG_PROFILES_MOST *
-                         FULCRUM_MIG_INSTANCES_MOST];
-    size_t count;
-};
-
-static void add_followers(struct pending *pending, const struct placing *placing)
-{
-    for (size_t i = placing->mig->profile_count; i-- > 0;) {
-        const struct fulcrum_mig_profile *profile = &placing->mig->profiles[i];
-        size_t starts = is_plain(placing->mig, i) ? profile->start_count : 0;
-        for (size_t k = starts; k-- > 0;) {
-            bool is_behind = (placing->taken >> (unsigned)profile->starts[k]) == 0U;
-            if (is_behind && has_room(placing, i, k)) {
-                pending->items[pending->count++] = with_one_more(placing, i, k);
-            }
-        }
-    }
-}
-
-/* Called with every placement of one instance or more. */
-typedef enum fulcrum_status visit_placing(const struct placing *placing, void *user);
-
-static enum fulcrum_status visit_all(
-    const struct fulcrum_mig *mig, visit_placing *visit, void *user)
-{
-    struct pending *pending = calloc(1, sizeof *pending);
-    if (pending == NULL) {
-        return FULCRUM_ERR_NO_MEMORY;
-    }
-    struct placing empty = empty_gpu(mig);
-    enum fulcrum_status status = FULCRUM_OK;
-    add_followers(pending, &empty);
-    while (pending->count > 0) {
-        struct placing placing = pending->items[--pending->count];
-        TRY_OR_END(visit(&placing, user));
-        add_followers(pending, &placing);
-    }
-end:
-    free(pending);
-    return status;
-}
-
 struct layouts {
     struct fulcrum_mig_layout *items;
     size_t count;
@@ -268,9 +198,9 @@ static size_t sum_of(const unsigned char *counts)
 }
 
 /* A layout is full where every placement of it is. */
-static enum fulcrum_status add_layout(const struct placing *placing, void *user)
+static enum fulcrum_status add_layout(
+    struct layouts *layouts, const struct placing *placing)
 {
-    struct layouts *layouts = user;
     struct fulcrum_mig_layout *known = find_layout(layouts, placing->counts);
     if (known != NULL) {
         known->is_full = known->is_full && is_full(placing);
@@ -293,11 +223,35 @@ static enum fulcrum_status add_layout(const struct placing *placing, void *user)
     return FULCRUM_OK;
 }
 
+/*
+ * Adds the layouts of every placement that has more instances than this one, all behind
+ * the last slice taken, so that every placement comes up once.
+ */
+/* NOLINTNEXTLINE(misc-no-recursion): as deep as there can be instances */
+static enum fulcrum_status add_layouts(
+    struct layouts *layouts, const struct placing *placing)
+{
+    for (size_t i = 0; i < placing->mig->profile_count; i++) {
+        const struct fulcrum_mig_profile *profile = &placing->mig->profiles[i];
+        size_t starts = is_plain(placing->mig, i) ? profile->start_count : 0;
+        for (size_t k = 0; k < starts; k++) {
+            bool is_behind = (placing->taken >> (unsigned)profile->starts[k]) == 0U;
+            if (is_behind && has_room(placing, i, k)) {
+                const struct placing more = with_one_more(placing, i, k);
+                TRY(add_layout(layouts, &more));
+                TRY(add_layouts(layouts, &more));
+            }
+        }
+    }
+    return FULCRUM_OK;
+}
+
 enum fulcrum_status fulcrum_mig_layouts(const struct fulcrum_mig *mig,
     struct fulcrum_mig_layout **out, size_t *count, struct fulcrum_error *err)
 {
     struct layouts layouts = {NULL, 0, 0};
-    enum fulcrum_status status = visit_all(mig, add_layout, &layouts);
+    const struct placing empty = empty_gpu(mig);
+    enum fulcrum_status status = add_layouts(&layouts, &empty);
     if (status != FULCRUM_OK) {
         free(layouts.items);
         return fulcrum_fail(err, status, "layouts of %s", mig->name);
@@ -307,34 +261,22 @@ enum fulcrum_status fulcrum_mig_layouts(const struct fulcrum_mig *mig,
     return FULCRUM_OK;
 }
 
-/* Largest first, each at its first free start, going back where that blocks others. */
-static bool can_place(const struct fulcrum_mig *mig, const unsigned char *wanted)
+/* Whether what is wanted beyond this placement has places, the largest first. */
+/* NOLINTNEXTLINE(misc-no-recursion): as deep as there can be instances */
+static bool can_place(const struct placing *placing, const unsigned char *wanted)
 {
-    struct placing stack[FULCRUM_MIG_INSTANCES_MOST + 1];
-    size_t at[FULCRUM_MIG_INSTANCES_MOST + 1] = {0};
-    size_t depth = 0;
-    size_t all = sum_of(wanted);
-    stack[0] = empty_gpu(mig);
-    while (depth < all) {
-        size_t i = mig->profile_count - 1;
-        while (stack[depth].counts[i] == wanted[i]) {
-            i--;
-        }
-        size_t k = at[depth];
-        while (k < mig->profiles[i].start_count && !has_room(&stack[depth], i, k)) {
-            k++;
-        }
-        if (k < mig->profiles[i].start_count) {
-            at[depth] = k + 1;
-            stack[depth + 1] = with_one_more(&stack[depth], i, k);
-            at[++depth] = 0;
-        } else if (depth == 0) {
-            return false;
-        } else {
-            depth--;
+    size_t i = placing->mig->profile_count;
+    while (i > 0 && placing->counts[i - 1] == wanted[i - 1]) {
+        i--;
+    }
+    bool fits = i == 0;
+    for (size_t k = 0; !fits && k < placing->mig->profiles[i - 1].start_count; k++) {
+        if (has_room(placing, i - 1, k)) {
+            const struct placing more = with_one_more(placing, i - 1, k);
+            fits = can_place(&more, wanted);
         }
     }
-    return true;
+    return fits;
 }
 
 static void list_profiles(const struct fulcrum_mig *mig, char *out, size_t size)
@@ -401,7 +343,8 @@ enum fulcrum_status fulcrum_mig_layout_parse(const struct fulcrum_mig *mig,
         TRY(add_named(mig, name, &layout, err));
         rest = rest[length] == ',' ? rest + length + 1 : NULL;
     }
-    if (!can_place(mig, layout.counts)) {
+    const struct placing empty = empty_gpu(mig);
+    if (!can_place(&empty, layout.counts)) {
         return fail_fit(mig, &layout, err);
     }
     *out = layout;

@@ -388,11 +388,10 @@ static enum fulcrum_status check_given(
     for (size_t g = 0; g < grouping->count; g++) {
         sum += grouping->groups[g].instances * grouping->groups[g].sm_frac;
     }
-    return sum <= 1.0 + rounding ? FULCRUM_OK
-                                 : fulcrum_fail(err, FULCRUM_ERR_RANGE,
-                                       "shares of the SMs sum to %.6g: expected at "
-                                       "most 1",
-                                       sum);
+    return sum <= 1.0 + rounding
+               ? FULCRUM_OK
+               : fulcrum_fail(err, FULCRUM_ERR_RANGE,
+                     "shares of the SMs sum to %.6g: expected at most 1", sum);
 }
 
 enum fulcrum_status fulcrum_place_shares(const struct fulcrum_gpu_loop *loop,
@@ -441,7 +440,11 @@ static bool next_string(size_t *at, size_t stage_count)
     return false;
 }
 
-bool fulcrum_grouping_at(size_t stage_count, size_t index, struct fulcrum_grouping *out)
+/*
+ * The next set partition of a loop's stages, in a fixed order; `index` from 0. Every
+ * group has one instance. False beyond the last one.
+ */
+static bool grouping_at(size_t stage_count, size_t index, struct fulcrum_grouping *out)
 {
     size_t at[FULCRUM_STAGES_MOST] = {0};
     assert(stage_count >= 1 && stage_count <= FULCRUM_STAGES_MOST);
@@ -506,12 +509,12 @@ enum fulcrum_status fulcrum_place_best_shares(const struct fulcrum_gpu_loop *loo
 {
     struct fulcrum_placed best = {.part_count = 0};
     struct fulcrum_grouping grouping;
-    for (size_t i = 0; fulcrum_grouping_at(loop->count, i, &grouping); i++) {
+    for (size_t i = 0; grouping_at(loop->count, i, &grouping); i++) {
         try_instances(loop, sharing, &grouping, instances_most, &best);
     }
     FAIL_IF(best.part_count == 0, err, FULCRUM_ERR_INFEASIBLE,
-        "two instances or more, however grouped, need more memory than the GPU's "
-        "%.3g GB",
+        "two instances or more, however grouped, need more memory than the GPU's %.3g "
+        "GB",
         loop->memory_byte / 1e9);
     *out = best;
     return FULCRUM_OK;
@@ -670,8 +673,8 @@ static bool next_assignment(struct assignment *assignment)
 
 static void try_layout(struct assignment *assignment, struct fulcrum_placed *best)
 {
-    for (size_t i = 0;
-         fulcrum_grouping_at(assignment->loop->count, i, &assignment->grouping); i++) {
+    for (size_t i = 0; grouping_at(assignment->loop->count, i, &assignment->grouping);
+         i++) {
         memset(assignment->group, 0, sizeof assignment->group);
         do {
             struct fulcrum_placed placed = {.part_count = 0};
@@ -729,28 +732,4 @@ enum fulcrum_status fulcrum_place_best_layout(const struct fulcrum_gpu_loop *loo
         sharing->mig->name);
     *out = best;
     return FULCRUM_OK;
-}
-
-double fulcrum_place_ceiling(const struct fulcrum_gpu_loop *loop,
-    const struct fulcrum_gpu_sharing *sharing, double instances)
-{
-    double work_s = 0.0;
-    double dram_s = 0.0;
-    double slowest = (double)INFINITY;
-    for (size_t i = 0; i < loop->count; i++) {
-        const struct fulcrum_stage_group alone = {
-            .stages = 1U << i, .instances = instances};
-        struct fulcrum_gpu_sharing free_of_cost = *sharing;
-        free_of_cost.byte_per_s = (double)INFINITY;
-        free_of_cost.envs_each = 1;
-        struct fulcrum_gpu_loop apart = *loop;
-        for (size_t k = 0; k < loop->count; k++) {
-            apart.stages[k].alternates = 0;
-        }
-        struct group_load load = load_of(&apart, &free_of_cost, &alone);
-        work_s += load.time.sm_s;
-        dram_s += load.time.dram_s;
-        slowest = fmin(slowest, instances / fmax(whole_s(&load.time), 1e-300));
-    }
-    return fmin(slowest, fmin(1.0 / fmax(work_s, 1e-300), 1.0 / fmax(dram_s, 1e-300)));
 }

@@ -164,27 +164,7 @@ FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_place_best_layout(
     struct fulcrum_placed *out, struct fulcrum_mig_layout *layout,
     struct fulcrum_error *err);
 
-/* What no placement of this many instances of the whole loop can exceed: rounds/s. */
-double fulcrum_place_ceiling(const struct fulcrum_gpu_loop *loop,
-    const struct fulcrum_gpu_sharing *sharing, double instances);
-
-/* The next set partition of a loop's stages, in a fixed order; `index` from 0. Every
- * group has one instance. 0 beyond the last one. */
-bool fulcrum_grouping_at(
-    size_t stage_count, size_t index, struct fulcrum_grouping *out);
-
 /* Workloads whose environments are simulated on the GPU: closed form. */
-
-/* What one process does, in seconds; docs/model.md "Simulation on the GPU". */
-struct fulcrum_resident_times {
-    double env_count;    /* environments of the process */
-    double simulation_s; /* a step of all of them */
-    double inference_s;
-    double host_s;
-    double train_s;       /* a training step; 0 without training */
-    double steps_between; /* steps of all environments between two training steps; 1
-                             without training */
-};
 
 /*
  * Rate and utilisations of one process on its GPU or instance: step after step of all

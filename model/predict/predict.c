@@ -14,10 +14,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "model/fast/steps.h"
 #include "model/interval.h"
 #include "model/predict/partition.h"
-#include "model/predict/pauses.h"
-#include "model/predict/power.h"
 #include "model/predict/solver.h"
 #include "model/predict/to_network.h"
 #include "model/quantity.h"
@@ -93,11 +92,12 @@ struct fulcrum_predictor {
     struct fulcrum_design_common_prefix
         prefixes[STEMS];        /* draws beyond share the last one */
     struct solved_point solved; /* of the point or draw at hand */
-    struct fulcrum_solver_memory *memory;
+    struct fulcrum_step_table step_table;
     size_t draw_count; /* of the point predicted last */
     size_t draw_capacity;
-    double *draws; /* draw_count x FULCRUM_OUTPUT_COUNT, rows that cannot run are NAN */
-    double *column; /* draw_count, to be sorted */
+    /* draw_count x FULCRUM_OUTPUT_COUNT, rows that cannot run are NAN; behind them one
+     * more number for each draw, to be sorted. Kept from point to point. */
+    double *draws;
 };
 
 /* A sweep asks for the same draws at every point: each finds its own prefix again. */
@@ -119,8 +119,8 @@ static enum fulcrum_status solve_point(struct fulcrum_predictor *predictor,
 {
     struct solved_point *out = &predictor->solved;
     enum fulcrum_status status = FULCRUM_OK;
-    struct fulcrum_solver_options with_memory = *options;
-    with_memory.memory = predictor->memory;
+    struct fulcrum_solver_options solver = *options;
+    solver.step_table = &predictor->step_table;
     TRY_OR_END(design_point(predictor, point, err));
     if (fulcrum_design_is_resident(&out->design)) {
         status =
@@ -129,7 +129,7 @@ static enum fulcrum_status solve_point(struct fulcrum_predictor *predictor,
         return status;
     }
     TRY_OR_END(fulcrum_design_to_network(&out->design, &out->replicas, err));
-    status = fulcrum_solve_pausing(&out->replicas, &with_memory, &out->solution, err);
+    status = fulcrum_solve_pausing(&out->replicas, &solver, &out->solution, err);
 end:
     out->flags = out->design.flags | out->replicas.flags | out->solution.flags;
     return status;
@@ -205,49 +205,39 @@ static void fill_values(const struct solved_point *point, double *value)
         has_gpu ? FULCRUM_UNKNOWN : actor_threads / machine->learner_core_count;
 }
 
-/* What is to be predicted, as fulcrum_predictor_run got it. */
-struct question {
-    const struct fulcrum_point *point;
-    const struct fulcrum_predict_options *options;
-};
-
 /* How draw k of a point is solved, given how the point itself was. */
 static struct fulcrum_solver_options draw_options(
-    const struct question *question, uint64_t k, enum fulcrum_method method)
+    const struct fulcrum_predict_options *options, uint64_t k,
+    enum fulcrum_method method)
 {
-    struct fulcrum_solver_options solver = question->options->solver;
+    struct fulcrum_solver_options solver = options->solver;
     /* Draws that the equations may be far off for are simulated, like such points. */
     if (method == FULCRUM_METHOD_SIMULATE) {
         solver.method = FULCRUM_METHOD_SIMULATE;
     }
-    solver.seed =
-        fulcrum_stream_seed(solver.seed, question->options->point_index + 1, k);
+    solver.seed = fulcrum_stream_seed(solver.seed, options->point_index + 1, k);
     solver.half_width_rel = DRAW_HALF_WIDTH_REL;
     solver.max_steps = DRAW_MOST_STEPS;
     return solver;
 }
 
-static void set_unknown(double *values)
-{
-    for (size_t i = 0; i < FULCRUM_OUTPUT_COUNT; i++) {
-        values[i] = FULCRUM_UNKNOWN;
-    }
-}
-
 /* Solves the draws one after the other; those that cannot run are not counted. */
 static void solve_draws(struct fulcrum_predictor *predictor,
-    const struct question *question, struct fulcrum_prediction *out)
+    const struct fulcrum_point *point, const struct fulcrum_predict_options *options,
+    struct fulcrum_prediction *out)
 {
     size_t ran = 0;
     size_t agreed = 0;
     for (size_t i = 0; i < predictor->draw_count; i++) {
         double *values = predictor->draws + i * FULCRUM_OUTPUT_COUNT;
         uint64_t k = (uint64_t)i + 1;
-        struct fulcrum_point drawn = *question->point;
+        struct fulcrum_point drawn = *point;
         drawn.draw = k;
-        drawn.seed = question->options->solver.seed;
-        struct fulcrum_solver_options solver = draw_options(question, k, out->method);
-        set_unknown(values);
+        drawn.seed = options->solver.seed;
+        struct fulcrum_solver_options solver = draw_options(options, k, out->method);
+        for (size_t j = 0; j < FULCRUM_OUTPUT_COUNT; j++) {
+            values[j] = FULCRUM_UNKNOWN;
+        }
         if (solve_point(predictor, &drawn, &solver, NULL) == FULCRUM_OK) {
             fill_values(&predictor->solved, values);
             ran++;
@@ -258,30 +248,24 @@ static void solve_draws(struct fulcrum_predictor *predictor,
     out->bottleneck_agree_frac = ran > 0 ? (double)agreed / (double)ran : 1.0;
 }
 
-/* Room that is kept from point to point. */
-static enum fulcrum_status make_room(struct fulcrum_predictor *predictor, size_t draws)
+static enum fulcrum_status add_intervals(struct fulcrum_predictor *predictor,
+    const struct fulcrum_point *point, const struct fulcrum_predict_options *options,
+    struct fulcrum_prediction *out)
 {
+    size_t draws = (size_t)options->draws;
     if (draws > predictor->draw_capacity) {
         free(predictor->draws);
-        free(predictor->column);
         predictor->draw_capacity = 0;
         predictor->draws =
-            calloc(draws * FULCRUM_OUTPUT_COUNT, sizeof *predictor->draws);
-        predictor->column = calloc(draws, sizeof *predictor->column);
-        if (predictor->draws == NULL || predictor->column == NULL) {
+            calloc(draws * (FULCRUM_OUTPUT_COUNT + 1), sizeof *predictor->draws);
+        if (predictor->draws == NULL) {
             return FULCRUM_ERR_NO_MEMORY;
         }
         predictor->draw_capacity = draws;
     }
     predictor->draw_count = draws;
-    return FULCRUM_OK;
-}
-
-static enum fulcrum_status add_intervals(struct fulcrum_predictor *predictor,
-    const struct question *question, struct fulcrum_prediction *out)
-{
-    TRY(make_room(predictor, (size_t)question->options->draws));
-    solve_draws(predictor, question, out);
+    double *column = predictor->draws + draws * FULCRUM_OUTPUT_COUNT;
+    solve_draws(predictor, point, options, out);
     out->has_interval = out->draws > 1.0;
     for (size_t i = 0; out->has_interval && i < FULCRUM_OUTPUT_COUNT; i++) {
         /* The interval of one output over the draws that ran. */
@@ -289,10 +273,10 @@ static enum fulcrum_status add_intervals(struct fulcrum_predictor *predictor,
         for (size_t k = 0; k < predictor->draw_count; k++) {
             const double *values = predictor->draws + k * FULCRUM_OUTPUT_COUNT;
             if (!isnan(values[FULCRUM_OUTPUT_steps_per_s])) { /* it ran */
-                predictor->column[ran++] = values[i];
+                column[ran++] = values[i];
             }
         }
-        struct fulcrum_interval interval = fulcrum_interval_of(predictor->column, ran);
+        struct fulcrum_interval interval = fulcrum_interval_of(column, ran);
         out->lo[i] = interval.lo;
         out->hi[i] = interval.hi;
     }
@@ -326,7 +310,6 @@ enum fulcrum_status fulcrum_predictor_new(const struct fulcrum_scenario *scenari
     struct fulcrum_predictor *predictor = calloc(1, sizeof *predictor);
     TRY_MEMORY(predictor, err, "a prediction");
     predictor->scenario = scenario;
-    predictor->memory = fulcrum_solver_memory_new();
     *out = predictor;
     return FULCRUM_OK;
 }
@@ -334,9 +317,7 @@ enum fulcrum_status fulcrum_predictor_new(const struct fulcrum_scenario *scenari
 void fulcrum_predictor_free(struct fulcrum_predictor *predictor)
 {
     if (predictor != NULL) {
-        fulcrum_solver_memory_free(predictor->memory);
         free(predictor->draws);
-        free(predictor->column);
         free(predictor);
     }
 }
@@ -357,8 +338,7 @@ enum fulcrum_status fulcrum_predictor_run(struct fulcrum_predictor *predictor,
     TRY(solve_point(predictor, point, &solver, err));
     fill_prediction(&predictor->solved, out);
     if (options->draws >= 1.0) {
-        const struct question question = {point, options};
-        TRY(add_intervals(predictor, &question, out));
+        TRY(add_intervals(predictor, point, options, out));
     }
     return FULCRUM_OK;
 }
@@ -367,11 +347,10 @@ enum fulcrum_status fulcrum_predictor_draw(struct fulcrum_predictor *predictor,
     const struct fulcrum_point *point, const struct fulcrum_predict_options *options,
     double *values, struct fulcrum_error *err)
 {
-    const struct question question = {point, options};
     struct fulcrum_point drawn = *point;
     drawn.seed = options->solver.seed;
     struct fulcrum_solver_options solver =
-        draw_options(&question, point->draw, options->solver.method);
+        draw_options(options, point->draw, options->solver.method);
     TRY(solve_point(predictor, &drawn, &solver, err));
     fill_values(&predictor->solved, values);
     return FULCRUM_OK;

@@ -14,13 +14,24 @@
 #include "model/design/memory_system.h"
 #include "model/try.h"
 
-static struct fulcrum_resident_times times_of(
+/* What one process does, in seconds; docs/model.md "Simulation on the GPU". */
+struct resident_times {
+    double env_count;    /* environments of the process */
+    double simulation_s; /* a step of all of them */
+    double inference_s;
+    double host_s;
+    double train_s;       /* a training step; 0 without training */
+    double steps_between; /* steps of all environments between two training steps; 1
+                             without training */
+};
+
+static struct resident_times times_of(
     const struct fulcrum_workload *workload, double env_count)
 {
     const struct fulcrum_workload_simulation *simulation = &workload->simulation;
     const struct fulcrum_workload_training *training = &workload->training;
     bool trains = training->env_steps_per_train_step > 0.0;
-    return (struct fulcrum_resident_times){
+    return (struct resident_times){
         .env_count = env_count,
         .simulation_s = simulation->per_batch_s + simulation->per_env_s * env_count,
         .inference_s =
@@ -29,16 +40,6 @@ static struct fulcrum_resident_times times_of(
         .train_s = trains ? training->train_step_s : 0.0,
         .steps_between = trains ? training->env_steps_per_train_step / env_count : 1.0,
     };
-}
-
-/* design  one that fulcrum_design_check accepts, with fulcrum_design_is_resident */
-static struct fulcrum_resident_times resident_times_of(
-    const struct fulcrum_design *design)
-{
-    struct fulcrum_workload workload = design->workload;
-    fulcrum_shard_times(design, &workload);
-    return times_of(
-        &workload, workload.simulation.env_count / design->run.instances_per_gpu);
 }
 
 /* Launch-bound share of a time of a part per batch and of another per item. */
@@ -61,8 +62,8 @@ static struct active_rel active_rel_of(const struct fulcrum_design *design)
     struct fulcrum_workload part = *told;
     double env_count = told->simulation.env_count;
     fulcrum_shard_times(design, &part);
-    struct fulcrum_resident_times whole = times_of(told, env_count);
-    struct fulcrum_resident_times times =
+    struct resident_times whole = times_of(told, env_count);
+    struct resident_times times =
         times_of(&part, env_count / design->run.instances_per_gpu);
     return (struct active_rel){
         .simulation = fulcrum_active_rel(
@@ -77,26 +78,6 @@ static struct active_rel active_rel_of(const struct fulcrum_design *design)
                     whole.inference_s)),
         .training = fulcrum_active_rel(
             part.training.launch_bound_frac, told->training.launch_bound_frac)};
-}
-
-static void fill_replicas(const struct fulcrum_design *design,
-    const struct fulcrum_resident_times *times, struct fulcrum_replicas *out)
-{
-    out->network = (struct fulcrum_network){.actors = 1.0};
-    out->flags = fulcrum_shard_flags(design);
-    out->node_count = design->run.node_count;
-    out->training = (struct fulcrum_cluster_step){0};
-    out->train_active_frac = 1.0;
-    const struct active_rel active = active_rel_of(design);
-    out->inference_active_frac = active.inference;
-    out->simulation_active_frac = active.simulation;
-    double replicas = fulcrum_shard_count(design);
-    out->count = replicas * design->run.node_count;
-    out->steps_per_request = times->env_count;
-    out->wake_s = 0.0;
-    out->cold_s = 0.0;
-    out->cooling_s = 1.0;
-    out->network.cpu = fulcrum_shard_station(design, replicas, &out->reserved_threads);
 }
 
 /* As for actors: a part that is busy enough, else the steps' own waiting. */
@@ -114,12 +95,18 @@ enum fulcrum_status fulcrum_resident_solve(const struct fulcrum_design *design,
     struct fulcrum_replicas *replicas, struct fulcrum_solution *solution,
     struct fulcrum_error *err)
 {
-    struct fulcrum_resident_times times = resident_times_of(design);
+    struct fulcrum_workload workload = design->workload;
+    fulcrum_shard_times(design, &workload);
+    struct resident_times times = times_of(
+        &workload, workload.simulation.env_count / design->run.instances_per_gpu);
     TRY(fulcrum_gpu_memory_check(design, times.env_count, err));
-    fill_replicas(design, &times, replicas);
+    fulcrum_replicas_init(design, times.env_count, replicas);
+    const struct active_rel active = active_rel_of(design);
+    replicas->inference_active_frac = active.inference;
+    replicas->simulation_active_frac = active.simulation;
     /* Samples of the others and their sum of gradients are part of a training step. */
     if (times.train_s > 0.0) {
-        fulcrum_shard_training(design, times.train_s, replicas);
+        fulcrum_shard_training(design, &workload, replicas);
         times.train_s = replicas->network.training.train_step_s;
         times.steps_between = replicas->network.training.env_steps_per_train_step;
     }
@@ -229,7 +216,7 @@ void fulcrum_resident_loop(
     whole.workload.network.sm_active_frac *= active.inference;
     whole.workload.training.sm_active_frac *= active.training;
     double env_count = whole.workload.simulation.env_count;
-    struct fulcrum_resident_times times = times_of(&whole.workload, env_count);
+    struct resident_times times = times_of(&whole.workload, env_count);
     *out = (struct fulcrum_gpu_loop){.steps = times.steps_between * env_count,
         .memory_byte = isnan(whole.machine.gpu.memory_byte)
                            ? (double)INFINITY

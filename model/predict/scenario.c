@@ -2,16 +2,16 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * A design point is put together in a fixed order, later steps over earlier ones:
- * presets with the user's settings, what a sweep varies, one applied per calibration,
- * and then settings and varied values once more. They come before the calibrations
- * because times are scaled to the machine that is asked about, and after them because
- * what the user says goes before what was measured.
+ * presets with the user's settings, what a sweep varies, one calibration after the
+ * other, and then settings and varied values once more. They come before the
+ * calibrations because times are scaled to the machine that is asked about, and after
+ * them because what the user says goes before what was measured.
  *
- * Most of that is the same at every point of a sweep. Fields that no applied looks at
- * are "late": they can as well be set on the finished rest, the prefix, which is kept
- * as long as the other fields stay.
+ * Most of that is the same at every point of a sweep. Fields that no calibration
+ * reads are "late": they can as well be set on the finished rest, the prefix, which is
+ * kept as long as the other fields stay.
  *
- * A draw replaces each applied's values, the priors and the factors of scaling by
+ * A draw replaces each calibration's values, the priors and the factors of scaling by
  * random ones. They come from the seed and the number of the draw alone, never from the
  * point, so that the same draw is the same sample at every point of a sweep.
  */
@@ -32,11 +32,422 @@
 #include "model/design/sampler.h"
 #include "model/design/scale.h"
 #include "model/network/network.h"
-#include "model/predict/apply_calibration.h"
+#include "model/predict/to_network.h"
 #include "model/quantity.h"
 #include "model/status.h"
 #include "model/stream.h"
 #include "model/try.h"
+
+/* One calibration laid over a design, scaled to the design's machine. */
+
+/*
+ * A calibration holds for one machine. What it says of the actor's times is carried to
+ * another CPU by the ratio of thread speeds, the learner's times to another GPU part by
+ * part (scale.c), and nothing is carried between a CPU learner and a GPU: these differ
+ * in kind. Watts hold for the processor or GPU they were measured on and for no other.
+ *
+ * Everything is done in a scratch copy of the design in which all times are unknown:
+ * NaN passes through every scaling, so that a time the calibration does not give cannot
+ * appear by mistake, and what is a number afterwards is copied.
+ */
+
+/* What of a design a parameter belongs to: it decides how it is carried over. */
+enum side {
+    SIDE_ACTOR,     /* step times: follow the speed of a thread */
+    SIDE_LEARNER,   /* host, network, training: only between like accelerators */
+    SIDE_CPU_WATTS, /* only for the model of CPU they were measured on */
+    SIDE_GPU_WATTS, /* the same for the GPU */
+    SIDE_MACHINE    /* shape of the CPU curve: taken as it is */
+};
+
+/* A calibration prepared for use by several threads at once. */
+struct applied {
+    const struct fulcrum_calibration *calibration; /* borrowed */
+    struct fulcrum_sampler *sampler;
+    enum side *sides;  /* of its parameters */
+    size_t first_slot; /* of its z in those of a sample; set by the owner */
+};
+
+/*
+ * Random factors of one draw; rng NULL and factors 1 for the point estimate. Scores
+ * stand in for the generator where a sample is given.
+ */
+struct luck {
+    gsl_rng *rng;
+    const double *z;   /* NULL: none */
+    double cpu_spread; /* of what (23) leaves open */
+    double gpu_spread; /* of what (24) leaves open */
+};
+
+static bool starts_with(const char *text, const char *start)
+{
+    return strncmp(text, start, strlen(start)) == 0;
+}
+
+static bool ends_with(const char *text, const char *end)
+{
+    size_t length = strlen(text);
+    size_t end_length = strlen(end);
+    return length >= end_length && strcmp(text + length - end_length, end) == 0;
+}
+
+static enum side side_of(const char *path)
+{
+    if (starts_with(path, "workload.step.")) {
+        return SIDE_ACTOR;
+    }
+    if (starts_with(path, "workload.")) {
+        return SIDE_LEARNER;
+    }
+    if (!ends_with(path, "_w")) {
+        return SIDE_MACHINE;
+    }
+    return starts_with(path, "machine.gpu.") ? SIDE_GPU_WATTS : SIDE_CPU_WATTS;
+}
+
+/* `applied` is zeroed; applied_clear gives it back, also after a failure. */
+static enum fulcrum_status applied_init(struct applied *applied,
+    const struct fulcrum_calibration *calibration, struct fulcrum_error *err)
+{
+    size_t n = calibration->parameter_count;
+    applied->calibration = calibration;
+    applied->sides = calloc(n + 1, sizeof *applied->sides);
+    TRY_MEMORY(applied->sides, err, "an overlay of %zu parameters", n);
+    for (size_t i = 0; i < n; i++) {
+        applied->sides[i] = side_of(calibration->parameters[i].path);
+    }
+    return fulcrum_sampler_new(calibration, &applied->sampler, err);
+}
+
+/* Does this side hold for the target machine at all? */
+static bool is_usable(enum side side, const struct fulcrum_machine *reference,
+    const struct fulcrum_machine *target)
+{
+    switch (side) {
+    case SIDE_LEARNER:
+        return reference->accelerator == target->accelerator;
+    case SIDE_CPU_WATTS:
+        return strcmp(reference->cpu.name, target->cpu.name) == 0;
+    case SIDE_GPU_WATTS:
+        return strcmp(reference->gpu.name, target->gpu.name) == 0;
+    case SIDE_ACTOR:
+    case SIDE_MACHINE:
+    default:
+        return true;
+    }
+}
+
+static bool same_cpu(const struct fulcrum_cpu *a, const struct fulcrum_cpu *b)
+{
+    return strcmp(a->name, b->name) == 0;
+}
+
+/* Equal as far as both are known. */
+static bool same_number(double a, double b)
+{
+    return isnan(a) || isnan(b) || fabs(a - b) <= 1e-9 * fabs(a);
+}
+
+/*
+ * Measured times hold the transfers of the machine they were measured on: only the
+ * difference is added. A time that is not given stays NAN.
+ */
+static unsigned move_transfers(const struct fulcrum_machine *reference,
+    const struct fulcrum_machine *target, struct fulcrum_workload *workload)
+{
+    struct fulcrum_workload_network *network = &workload->network;
+    double more_s = fulcrum_node_transfer_s(
+        network->observation_byte, &reference->link, &target->link);
+    if (more_s == 0.0) {
+        return 0U;
+    }
+    double per_item_s = network->per_item_s + more_s;
+    network->per_item_s = per_item_s < 0.0 ? 0.0 : per_item_s;
+    return FULCRUM_FLAG_SCALED;
+}
+
+static double number_at(const void *object, size_t offset)
+{
+    double value;
+    memcpy(&value, (const char *)object + offset, sizeof value);
+    return value;
+}
+
+/*
+ * What scale_times and, through it, fulcrum_gpu_scale and fulcrum_node_transfer_s read
+ * of the target: first what makes it the same GPU.
+ */
+static const size_t scaled_by[] = {
+    offsetof(struct fulcrum_design, machine.gpu.sm_count),
+    offsetof(struct fulcrum_design, machine.gpu.clock_hz),
+    offsetof(struct fulcrum_design, machine.gpu.flop_per_sm_cycle),
+    offsetof(struct fulcrum_design, machine.gpu.dram_byte_per_s),
+    offsetof(struct fulcrum_design, machine.gpu.llc_byte),
+    offsetof(struct fulcrum_design, machine.gpu.latency_rel),
+    offsetof(struct fulcrum_design, machine.gpu.sm_loss_rel),
+    offsetof(struct fulcrum_design, machine.gpu.launch_rel),
+    offsetof(struct fulcrum_design, machine.cpu.single_thread_speed_rel),
+    offsetof(struct fulcrum_design, machine.cpu.canary_s),
+    offsetof(struct fulcrum_design, workload.network.cache_exponent),
+    offsetof(struct fulcrum_design, workload.network.compulsory_frac),
+    offsetof(struct fulcrum_design, workload.network.working_set_byte),
+    offsetof(struct fulcrum_design, machine.link.host_byte_per_s),
+    offsetof(struct fulcrum_design, workload.network.observation_byte),
+};
+enum { GPU_NUMBERS = 8 };
+
+/* Inference and training times from one GPU to another. */
+static unsigned scale_gpu_learner(const struct fulcrum_machine *reference,
+    const struct fulcrum_machine *target, const struct luck *luck,
+    struct fulcrum_workload *workload)
+{
+    unsigned flags = 0;
+    bool same_gpu = strcmp(reference->gpu.name, target->gpu.name) == 0;
+    for (size_t i = 0; i < GPU_NUMBERS; i++) {
+        size_t at = scaled_by[i] - offsetof(struct fulcrum_design, machine);
+        same_gpu =
+            same_gpu && same_number(number_at(reference, at), number_at(target, at));
+    }
+    if (!same_gpu) {
+        bool other = strcmp(reference->gpu.name, target->gpu.name) != 0;
+        struct fulcrum_gpu_scale scale =
+            fulcrum_gpu_scale(&workload->network, &reference->gpu, &target->gpu);
+        fulcrum_scale_gpu_times(workload, &scale, other ? luck->gpu_spread : 1.0);
+        flags |= FULCRUM_FLAG_SCALED;
+    }
+    return flags | move_transfers(reference, target, workload);
+}
+
+/* Scales what is in `workload` to the target machine; returns the flags it earns. */
+static unsigned scale_times(const struct fulcrum_machine *reference,
+    const struct fulcrum_machine *target, const struct luck *luck,
+    struct fulcrum_workload *workload)
+{
+    bool cpu_differs = !same_cpu(&reference->cpu, &target->cpu);
+    double speedup = fulcrum_cpu_speedup(&reference->cpu, &target->cpu);
+    double spread = cpu_differs ? luck->cpu_spread : 1.0;
+    unsigned flags =
+        cpu_differs || fabs(speedup - 1.0) > 1e-9 ? FULCRUM_FLAG_SCALED : 0U;
+    fulcrum_scale_cpu_times(workload, speedup, spread);
+    if (target->accelerator == FULCRUM_ACCELERATOR_CPU) {
+        /* A CPU learner's times follow the core's speed like every other CPU time. */
+        double factor = spread / speedup;
+        workload->network.per_batch_s *= factor;
+        workload->network.per_item_s *= factor;
+        workload->network.cold_s *= factor;
+        workload->training.train_step_s *= factor;
+    } else if (reference->accelerator == FULCRUM_ACCELERATOR_GPU) {
+        flags |= scale_gpu_learner(reference, target, luck, workload);
+    }
+    return flags;
+}
+
+/* The line that a table goes with; 0 where the calibration gives none. */
+static double line_value(
+    const struct fulcrum_calibration *calibration, const char *path)
+{
+    const struct fulcrum_parameter *parameter =
+        fulcrum_calibration_parameter(calibration, path);
+    return parameter != NULL ? parameter->value : 0.0;
+}
+
+static void take_tables(const struct fulcrum_calibration *calibration,
+    int learner_usable, struct fulcrum_design *design)
+{
+    const struct fulcrum_cpu *measured = &calibration->machine.cpu;
+    struct fulcrum_cpu *cpu = &design->machine.cpu;
+    bool gives_curve =
+        fulcrum_calibration_parameter(calibration, "machine.cpu.knee") != NULL ||
+        fulcrum_calibration_parameter(calibration, "machine.cpu.turbo_frac") != NULL;
+    if (calibration->capacity_count > 0 && same_cpu(measured, cpu) &&
+        same_number(measured->thread_count, cpu->thread_count) &&
+        same_number(measured->core_count, cpu->core_count)) {
+        design->capacity = calibration->capacity;
+        design->capacity_count = calibration->capacity_count;
+        cpu->curve = FULCRUM_CURVE_TABLE;
+    } else if (calibration->capacity_count > 0) {
+        cpu->curve = FULCRUM_CURVE_SATURATING;
+    } else if (gives_curve) {
+        cpu->curve = measured->curve;
+    }
+    if (calibration->batch_count > 0 && learner_usable) {
+        design->batch_size = calibration->batch_size;
+        design->batch_time_s = calibration->batch_time_s;
+        design->batch_count = calibration->batch_count;
+        design->batch_line_per_batch_s =
+            line_value(calibration, "workload.network.per_batch_s");
+        design->batch_line_per_item_s =
+            line_value(calibration, "workload.network.per_item_s");
+    }
+}
+
+static void set_number(
+    const struct fulcrum_field *field, struct fulcrum_design *design, double value)
+{
+    memcpy((char *)design + field->offset, &value, sizeof value);
+}
+
+/* Copies what the calibration gives from the scaled scratch; true where learner times
+ * came.
+ */
+static bool copy_given(const struct applied *applied,
+    const struct fulcrum_design *scratch, struct fulcrum_design *design)
+{
+    const struct fulcrum_machine *reference = &applied->calibration->machine;
+    bool learner_times = false;
+    for (size_t i = 0; i < applied->calibration->parameter_count; i++) {
+        if (is_usable(applied->sides[i], reference, &design->machine)) {
+            const struct fulcrum_field *field =
+                applied->calibration->parameters[i].field;
+            set_number(field, design, fulcrum_field_number(field, scratch));
+            learner_times |= applied->sides[i] == SIDE_LEARNER;
+        } else if (applied->sides[i] == SIDE_LEARNER) {
+            design->flags |= FULCRUM_FLAG_OTHER_LEARNER;
+        }
+    }
+    return learner_times;
+}
+
+static void take_gpu_shares(
+    const struct fulcrum_workload *source, struct fulcrum_workload *target)
+{
+    const struct fulcrum_workload_network *from = &source->network;
+    struct fulcrum_workload_network *to = &target->network;
+    to->launch_bound_frac = from->launch_bound_frac;
+    to->math_frac = from->math_frac;
+    to->sm_frac = from->sm_frac;
+    to->dram_frac = from->dram_frac;
+    to->latency_frac = from->latency_frac;
+    target->training.launch_bound_frac = source->training.launch_bound_frac;
+    target->simulation.launch_bound_frac = source->simulation.launch_bound_frac;
+}
+
+static void applied_clear(struct applied *applied)
+{
+    fulcrum_sampler_free(applied->sampler);
+    free(applied->sides);
+    *applied = (struct applied){0};
+}
+
+/* The values, drawn or not, in the scratch copy that is then scaled. */
+static enum fulcrum_status put_values(const struct applied *applied,
+    const struct luck *luck, struct fulcrum_design *scratch)
+{
+    const struct fulcrum_parameter *parameters = applied->calibration->parameters;
+    size_t count = applied->calibration->parameter_count;
+    if (luck->rng == NULL && luck->z == NULL) {
+        for (size_t i = 0; i < count; i++) {
+            set_number(parameters[i].field, scratch, parameters[i].value);
+        }
+        return FULCRUM_OK;
+    }
+    double *values = calloc(count + 1, sizeof *values);
+    if (values == NULL) {
+        return FULCRUM_ERR_NO_MEMORY;
+    }
+    if (luck->z != NULL) {
+        fulcrum_sampler_place(applied->sampler, luck->z + applied->first_slot, values);
+    } else {
+        fulcrum_sampler_draw(applied->sampler, luck->rng, values);
+    }
+    for (size_t i = 0; i < count; i++) {
+        set_number(parameters[i].field, scratch, values[i]);
+    }
+    free(values);
+    /*
+     * Shares of GPU time that are drawn together sum to 1, unless one of them was moved
+     * to the end of its range.
+     */
+    struct fulcrum_workload_network *network = &scratch->workload.network;
+    static const double rounding = 1e-6;
+    double sum = network->math_frac + network->sm_frac + network->dram_frac +
+                 network->latency_frac;
+    if (sum > 0.0 && fabs(sum - 1.0) > rounding) {
+        network->math_frac /= sum;
+        network->sm_frac /= sum;
+        network->dram_frac /= sum;
+        network->latency_frac /= sum;
+    }
+    return FULCRUM_OK;
+}
+
+/*
+ * Lays the calibration over `design`: its values or, with luck, one draw of them; the
+ * design's flags tell what had to be scaled or left out.
+ *   shares   the workload with the shares of GPU time on the calibration's machine
+ *   fails    FULCRUM_ERR_NO_MEMORY
+ */
+static enum fulcrum_status apply_calibration(const struct applied *applied,
+    const struct fulcrum_workload *shares, const struct luck *luck,
+    struct fulcrum_design *design)
+{
+    struct fulcrum_design scratch = *design;
+    /* Times that the calibration does not give are NAN, and stay so under scaling. */
+    struct fulcrum_workload *workload = &scratch.workload;
+    workload->step.mean_s = FULCRUM_UNKNOWN;
+    workload->simulation.per_batch_s = FULCRUM_UNKNOWN;
+    workload->simulation.per_env_s = FULCRUM_UNKNOWN;
+    workload->host.per_batch_s = FULCRUM_UNKNOWN;
+    workload->host.per_item_s = FULCRUM_UNKNOWN;
+    workload->host.per_request_s = FULCRUM_UNKNOWN;
+    workload->host.actor_s = FULCRUM_UNKNOWN;
+    workload->host.wake_s = FULCRUM_UNKNOWN;
+    workload->host.delay_s = FULCRUM_UNKNOWN;
+    workload->network.per_batch_s = FULCRUM_UNKNOWN;
+    workload->network.per_item_s = FULCRUM_UNKNOWN;
+    workload->network.cold_s = FULCRUM_UNKNOWN;
+    workload->training.train_step_s = FULCRUM_UNKNOWN;
+    take_gpu_shares(shares, &scratch.workload);
+    TRY(put_values(applied, luck, &scratch));
+    design->flags |= scale_times(
+        &applied->calibration->machine, &design->machine, luck, &scratch.workload);
+    bool learner_times = copy_given(applied, &scratch, design);
+    if (learner_times) {
+        take_gpu_shares(&scratch.workload, &design->workload);
+    }
+    take_tables(applied->calibration, learner_times, design);
+    return FULCRUM_OK;
+}
+
+static bool is_core_or_thread_count(const struct fulcrum_field *field)
+{
+    return field->offset == offsetof(struct fulcrum_design, machine.cpu.thread_count) ||
+           field->offset == offsetof(struct fulcrum_design, machine.cpu.core_count);
+}
+
+/* Cores follow threads: the two are looked at together. */
+static bool depends_on_counts(const struct applied *applied)
+{
+    for (size_t i = 0; i < applied->calibration->parameter_count; i++) {
+        if (is_core_or_thread_count(applied->calibration->parameters[i].field)) {
+            return true;
+        }
+    }
+    return applied->calibration->capacity_count > 0;
+}
+
+/*
+ * May what the applied does depend on this field of the design? Where it does not, the
+ * field can be set after the applied as well as before it.
+ */
+static bool depends_on(const struct applied *applied, const struct fulcrum_field *field)
+{
+    if (field->kind == FULCRUM_FIELD_TEXT || field->kind == FULCRUM_FIELD_CHOICE) {
+        return true;
+    }
+    for (size_t i = 0; i < sizeof scaled_by / sizeof scaled_by[0]; i++) {
+        if (field->offset == scaled_by[i]) {
+            return true;
+        }
+    }
+    return is_core_or_thread_count(field) && depends_on_counts(applied);
+}
+
+bool fulcrum_calibration_holds(const struct fulcrum_calibration *calibration,
+    const struct fulcrum_machine *machine, const char *path)
+{
+    return is_usable(side_of(path), &calibration->machine, machine);
+}
 
 /* What draws of a scenario leave to chance: one z for each number. */
 
@@ -56,6 +467,18 @@ size_t fulcrum_uncertain_input_slots(const struct fulcrum_scenario_inputs *input
     return calibration_slot(inputs, inputs->calibration_count);
 }
 
+static enum fulcrum_status apply_settings(const struct fulcrum_setting *settings,
+    size_t count, struct fulcrum_design *design, struct fulcrum_error *err)
+{
+    for (size_t i = 0; i < count; i++) {
+        TRY(settings[i].text != NULL ? fulcrum_field_set_text(settings[i].field, design,
+                                           settings[i].text, err)
+                                     : fulcrum_field_set_number(settings[i].field,
+                                           design, settings[i].number, err));
+    }
+    return FULCRUM_OK;
+}
+
 /* A list as it grows; there is room for every z. */
 struct list {
     const struct fulcrum_scenario_inputs *inputs;
@@ -66,9 +489,10 @@ struct list {
     size_t *block; /* of the calibration at hand */
 };
 
+/* In a group of its own. */
 static void add(struct list *list, struct fulcrum_uncertain_input input)
 {
-    input.group = list->group_count;
+    input.group = list->group_count++;
     list->items[list->count++] = input;
 }
 
@@ -91,8 +515,7 @@ static bool is_given(
     for (size_t i = first; i < inputs->calibration_count; i++) {
         const struct fulcrum_calibration *calibration = inputs->calibrations[i];
         if (fulcrum_calibration_parameter(calibration, field->path) != NULL &&
-            fulcrum_applied_calibration_holds(
-                calibration, &list->machine, field->path)) {
+            fulcrum_calibration_holds(calibration, &list->machine, field->path)) {
             return true;
         }
     }
@@ -104,18 +527,17 @@ static bool is_in_force(const struct list *list, size_t i, size_t k)
 {
     const struct fulcrum_calibration *calibration = list->inputs->calibrations[i];
     const char *path = calibration->parameters[k].path;
-    const struct fulcrum_field *field = fulcrum_field_find(path);
-    return fulcrum_applied_calibration_holds(calibration, &list->machine, path) &&
+    const struct fulcrum_field *field = calibration->parameters[k].field;
+    return fulcrum_calibration_holds(calibration, &list->machine, path) &&
            !is_set(list->inputs, field) && !is_given(list, i + 1, field);
 }
 
 /* Times of actors or learners that this machine takes over from the calibration. */
 static bool gives_times(const struct list *list, size_t i)
 {
-    static const char start[] = "workload.";
     const struct fulcrum_calibration *calibration = list->inputs->calibrations[i];
     for (size_t k = 0; k < calibration->parameter_count; k++) {
-        if (strncmp(calibration->parameters[k].path, start, sizeof start - 1) == 0 &&
+        if (strncmp(calibration->parameters[k].path, "workload.", 9) == 0 &&
             is_in_force(list, i, k)) {
             return true;
         }
@@ -126,28 +548,25 @@ static bool gives_times(const struct list *list, size_t i)
 /* Scaled times have spreads, one for all of a machine's: apply_calibration.c's rule. */
 static void list_scales(struct list *list)
 {
+    const struct fulcrum_machine *machine = &list->machine;
     bool other_cpu = false;
     bool other_gpu = false;
     for (size_t i = 0; i < list->inputs->calibration_count; i++) {
         const struct fulcrum_machine *measured =
             &list->inputs->calibrations[i]->machine;
-        if (gives_times(list, i)) {
-            other_cpu |= strcmp(measured->cpu.name, list->machine.cpu.name) != 0;
-            bool is_other_gpu = measured->accelerator == FULCRUM_ACCELERATOR_GPU &&
-                                list->machine.accelerator == FULCRUM_ACCELERATOR_GPU &&
-                                strcmp(measured->gpu.name, list->machine.gpu.name) != 0;
-            other_gpu |= is_other_gpu;
-        }
+        bool counts = gives_times(list, i);
+        other_cpu |= counts && strcmp(measured->cpu.name, machine->cpu.name) != 0;
+        other_gpu |= counts && measured->accelerator == FULCRUM_ACCELERATOR_GPU &&
+                     machine->accelerator == FULCRUM_ACCELERATOR_GPU &&
+                     strcmp(measured->gpu.name, machine->gpu.name) != 0;
     }
     if (other_cpu) {
         add(list, (struct fulcrum_uncertain_input){.kind = FULCRUM_UNCERTAIN_CPU_SCALE,
                       .slot = FULCRUM_SLOT_CPU_SCALE});
-        list->group_count++;
     }
     if (other_gpu) {
         add(list, (struct fulcrum_uncertain_input){.kind = FULCRUM_UNCERTAIN_GPU_SCALE,
                       .slot = FULCRUM_SLOT_GPU_SCALE});
-        list->group_count++;
     }
 }
 
@@ -164,7 +583,6 @@ static void list_priors(struct list *list)
                           .field = field,
                           .prior = i,
                           .slot = FULCRUM_SLOT_FIRST_PRIOR + i});
-            list->group_count++;
         }
     }
 }
@@ -179,7 +597,6 @@ static void list_draws(struct list *list, size_t i)
                           .calibration = calibration,
                           .slot = calibration_slot(list->inputs, i) +
                                   calibration->parameter_count});
-            list->group_count++;
             return;
         }
     }
@@ -193,21 +610,23 @@ static void list_block(struct list *list, size_t i, size_t block)
 {
     const struct fulcrum_calibration *calibration = list->inputs->calibrations[i];
     size_t before = list->count;
+    size_t group = list->group_count;
     bool any_in_force = false;
     for (size_t k = 0; k < calibration->parameter_count; k++) {
         const struct fulcrum_parameter *parameter = &calibration->parameters[k];
         if (list->block[k] == block && parameter->standard_error > 0.0) {
             add(list,
                 (struct fulcrum_uncertain_input){.kind = FULCRUM_UNCERTAIN_PARAMETER,
-                    .field = fulcrum_field_find(parameter->path),
+                    .field = parameter->field,
                     .calibration = calibration,
                     .parameter = k,
                     .slot = calibration_slot(list->inputs, i) + k});
+            list->items[list->count - 1].group = group;
             any_in_force |= is_in_force(list, i, k);
         }
     }
     list->count = any_in_force ? list->count : before;
-    list->group_count += any_in_force ? 1 : 0;
+    list->group_count = any_in_force ? group + 1 : group;
 }
 
 static enum fulcrum_status list_calibration(
@@ -225,28 +644,13 @@ static enum fulcrum_status list_calibration(
     return FULCRUM_OK;
 }
 
-/* The machine that the settings leave; only its names decide what holds for it. */
-static enum fulcrum_status chance_apply_settings(
-    const struct fulcrum_scenario_inputs *inputs, struct list *list,
-    struct fulcrum_error *err)
-{
-    struct fulcrum_design design = *inputs->base;
-    for (size_t i = 0; i < inputs->setting_count; i++) {
-        const struct fulcrum_setting *setting = &inputs->settings[i];
-        if (setting->text != NULL) {
-            TRY(fulcrum_field_set_text(setting->field, &design, setting->text, err));
-        }
-    }
-    list->machine = design.machine;
-    return FULCRUM_OK;
-}
-
 enum fulcrum_status fulcrum_uncertain_inputs_list(
     const struct fulcrum_scenario_inputs *inputs, struct fulcrum_uncertain_input **out,
     size_t *count, struct fulcrum_error *err)
 {
-    struct list list = {.inputs = inputs};
-    TRY(chance_apply_settings(inputs, &list, err));
+    struct fulcrum_design design = *inputs->base;
+    TRY(apply_settings(inputs->settings, inputs->setting_count, &design, err));
+    struct list list = {.inputs = inputs, .machine = design.machine};
     list.items = calloc(fulcrum_uncertain_input_slots(inputs), sizeof *list.items);
     TRY_MEMORY(list.items, err, "uncertain numbers");
     enum fulcrum_status status;
@@ -296,21 +700,9 @@ double fulcrum_uncertain_input_value(const struct fulcrum_scenario_inputs *input
 struct fulcrum_scenario {
     struct fulcrum_design base; /* machine settings applied */
     struct fulcrum_scenario_inputs inputs;
-    struct fulcrum_applied_calibration *applied;
+    struct applied *applied;
     unsigned char *is_late; /* per field, in the order of fulcrum_fields */
 };
-
-static enum fulcrum_status apply_settings(const struct fulcrum_setting *settings,
-    size_t count, struct fulcrum_design *design, struct fulcrum_error *err)
-{
-    for (size_t i = 0; i < count; i++) {
-        TRY(settings[i].text != NULL ? fulcrum_field_set_text(settings[i].field, design,
-                                           settings[i].text, err)
-                                     : fulcrum_field_set_number(settings[i].field,
-                                           design, settings[i].number, err));
-    }
-    return FULCRUM_OK;
-}
 
 static bool sets_member(
     const struct fulcrum_setting *settings, size_t count, size_t offset)
@@ -348,8 +740,7 @@ static void mark_late_fields(struct fulcrum_scenario *scenario)
         bool is_early = fields[i].kind == FULCRUM_FIELD_TEXT ||
                         fields[i].kind == FULCRUM_FIELD_CHOICE;
         for (size_t j = 0; j < scenario->inputs.calibration_count; j++) {
-            is_early = is_early || fulcrum_applied_calibration_depends_on(
-                                       &scenario->applied[j], &fields[i]);
+            is_early = is_early || depends_on(&scenario->applied[j], &fields[i]);
         }
         scenario->is_late[i] = !is_early;
     }
@@ -368,13 +759,11 @@ enum fulcrum_status fulcrum_scenario_new(const struct fulcrum_scenario_inputs *i
     scenario->applied =
         calloc(inputs->calibration_count + 1, sizeof *scenario->applied);
     scenario->is_late = calloc(field_count, sizeof *scenario->is_late);
-    if (scenario->applied == NULL || scenario->is_late == NULL) {
-        fulcrum_scenario_free(scenario);
-        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "a scenario");
-    }
+    TRY_OR_END(scenario->applied != NULL && scenario->is_late != NULL
+                   ? FULCRUM_OK
+                   : fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "a scenario"));
     for (size_t i = 0; i < inputs->calibration_count; i++) {
-        TRY_OR_END(fulcrum_applied_calibration_init(
-            &scenario->applied[i], inputs->calibrations[i], err));
+        TRY_OR_END(applied_init(&scenario->applied[i], inputs->calibrations[i], err));
         scenario->applied[i].first_slot = calibration_slot(inputs, i);
     }
     TRY_OR_END(apply_with_cores(
@@ -394,7 +783,7 @@ void fulcrum_scenario_free(struct fulcrum_scenario *scenario)
     }
     for (size_t i = 0;
          scenario->applied != NULL && i < scenario->inputs.calibration_count; i++) {
-        fulcrum_applied_calibration_clear(&scenario->applied[i]);
+        applied_clear(&scenario->applied[i]);
     }
     free(scenario->applied);
     free(scenario->is_late);
@@ -407,27 +796,22 @@ static double lognormal_factor(double z, double spread_factor)
 }
 
 /* The z in `slot` of a sample, or chance. */
-static double z_of(const struct fulcrum_luck *luck, size_t slot)
+static double z_of(const struct luck *luck, size_t slot)
 {
     return luck->z != NULL ? luck->z[slot] : gsl_ran_ugaussian(luck->rng);
 }
 
-static enum fulcrum_status apply_calibrations(const struct fulcrum_scenario *scenario,
-    const struct fulcrum_luck *luck, struct fulcrum_design *design)
-{
-    for (size_t i = 0; i < scenario->inputs.calibration_count; i++) {
-        TRY(fulcrum_calibration_apply(
-            &scenario->applied[i], &scenario->base.workload, luck, design));
-    }
-    return FULCRUM_OK;
-}
-
+/* Did a calibration measure this parameter, and does it hold for `machine`? */
 static bool measures(const struct fulcrum_scenario *scenario,
     const struct fulcrum_machine *machine, const char *path)
 {
     for (size_t i = 0; i < scenario->inputs.calibration_count; i++) {
-        if (fulcrum_applied_calibration_measures_watts(
-                &scenario->applied[i], machine, path)) {
+        const struct fulcrum_calibration *calibration =
+            scenario->inputs.calibrations[i];
+        const struct fulcrum_parameter *parameter =
+            fulcrum_calibration_parameter(calibration, path);
+        if (parameter != NULL && parameter->origin != FULCRUM_ORIGIN_PRIOR &&
+            fulcrum_calibration_holds(calibration, machine, path)) {
             return true;
         }
     }
@@ -466,7 +850,7 @@ static enum fulcrum_status apply_again(const struct fulcrum_scenario *scenario,
 
 /* Everything but what is done once all fields are known. */
 static enum fulcrum_status build_prefix(const struct fulcrum_scenario *scenario,
-    const struct fulcrum_point *point, const struct fulcrum_luck *luck,
+    const struct fulcrum_point *point, const struct luck *luck,
     struct fulcrum_design *out, struct fulcrum_error *err)
 {
     *out = scenario->base;
@@ -478,12 +862,15 @@ static enum fulcrum_status build_prefix(const struct fulcrum_scenario *scenario,
         double drawn = value * lognormal_factor(z, prior->spread_factor);
         if (prior->field->kind == FULCRUM_FIELD_NUMBER && !isnan(value)) {
             drawn = fmin(fmax(drawn, prior->field->least), prior->field->most);
-            memcpy((char *)out + prior->field->offset, &drawn, sizeof drawn);
+            set_number(prior->field, out, drawn);
         }
     }
     enum fulcrum_status status = FULCRUM_OK;
     TRY_OR_END(apply_with_cores(point->varied, point->varied_count, out, err));
-    TRY_OR_END(apply_calibrations(scenario, luck, out));
+    for (size_t i = 0; i < scenario->inputs.calibration_count; i++) {
+        TRY_OR_END(apply_calibration(
+            &scenario->applied[i], &scenario->base.workload, luck, out));
+    }
     status = apply_again(scenario, point, out, err);
 end:
     out->flags |= watts_flag(scenario, &out->machine);
@@ -503,17 +890,16 @@ static enum fulcrum_status finish_design(
         out->run.envs_per_actor =
             out->workload.simulation.env_count / out->run.instances_per_gpu;
     }
-    if (status == FULCRUM_ERR_MISSING &&
-        (out->flags & FULCRUM_FLAG_OTHER_LEARNER) != 0U) {
-        (void)fulcrum_fail_more(err, status,
-            "a calibration's learner times were left out: its learner ran on another "
-            "kind of device (%s)",
-            fulcrum_accelerator_name(!out->machine.accelerator));
-    }
+    FAULT_IF(status == FULCRUM_ERR_MISSING &&
+                 (out->flags & FULCRUM_FLAG_OTHER_LEARNER) != 0U,
+        err, status,
+        "a calibration's learner times were left out: its learner ran on another kind "
+        "of device (%s)",
+        fulcrum_accelerator_name(!out->machine.accelerator));
     return status;
 }
 
-static void set_spreads(struct fulcrum_luck *luck)
+static void set_spreads(struct luck *luck)
 {
     luck->cpu_spread =
         lognormal_factor(z_of(luck, FULCRUM_SLOT_CPU_SCALE), FULCRUM_CPU_SPREAD_FACTOR);
@@ -521,29 +907,20 @@ static void set_spreads(struct fulcrum_luck *luck)
         lognormal_factor(z_of(luck, FULCRUM_SLOT_GPU_SCALE), FULCRUM_GPU_SPREAD_FACTOR);
 }
 
-static enum fulcrum_status draw_luck(const struct fulcrum_point *point,
-    struct fulcrum_luck *luck, struct fulcrum_error *err)
-{
-    *luck = (struct fulcrum_luck){NULL, NULL, 1.0, 1.0};
-    if (point->draw == 0) {
-        return FULCRUM_OK;
-    }
-    luck->rng = gsl_rng_alloc(gsl_rng_taus2);
-    TRY_MEMORY(luck->rng, err, "a random stream");
-    /* The generator takes 32 bits; 0 would stand for its default. */
-    uint64_t seed = fulcrum_stream_seed(point->seed, 0, point->draw);
-    gsl_rng_set(luck->rng, (unsigned long)(seed >> 32U) | 1U);
-    set_spreads(luck);
-    return FULCRUM_OK;
-}
-
 /* The part of a design that `point` draws and varies, without what follows it. */
 static enum fulcrum_status draw_prefix(const struct fulcrum_scenario *scenario,
     const struct fulcrum_point *point, struct fulcrum_design *out,
     struct fulcrum_error *err)
 {
-    struct fulcrum_luck luck;
-    TRY(draw_luck(point, &luck, err));
+    struct luck luck = {NULL, NULL, 1.0, 1.0};
+    if (point->draw != 0) {
+        luck.rng = gsl_rng_alloc(gsl_rng_taus2);
+        TRY_MEMORY(luck.rng, err, "a random stream");
+        /* The generator takes 32 bits; 0 would stand for its default. */
+        uint64_t seed = fulcrum_stream_seed(point->seed, 0, point->draw);
+        gsl_rng_set(luck.rng, (unsigned long)(seed >> 32U) | 1U);
+        set_spreads(&luck);
+    }
     enum fulcrum_status status = build_prefix(scenario, point, &luck, out, err);
     if (luck.rng != NULL) {
         gsl_rng_free(luck.rng);
@@ -563,7 +940,7 @@ enum fulcrum_status fulcrum_scenario_design_in(const struct fulcrum_scenario *sc
     const double *z, const struct fulcrum_point *point, struct fulcrum_design *out,
     struct fulcrum_error *err)
 {
-    struct fulcrum_luck luck = {NULL, z, 1.0, 1.0};
+    struct luck luck = {NULL, z, 1.0, 1.0};
     set_spreads(&luck);
     TRY(build_prefix(scenario, point, &luck, out, err));
     return finish_design(out, err);

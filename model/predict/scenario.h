@@ -108,6 +108,10 @@ FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_scenario_design_along(
     struct fulcrum_design_common_prefix *prefix, const struct fulcrum_point *point,
     struct fulcrum_design *out, struct fulcrum_error *err);
 
+/* Does the calibration's parameter `path` hold for `machine` at all? */
+bool fulcrum_calibration_holds(const struct fulcrum_calibration *calibration,
+    const struct fulcrum_machine *machine, const char *path);
+
 /* What draws of a scenario leave to chance: one z for each number. */
 
 enum fulcrum_uncertain_input_kind {

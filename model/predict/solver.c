@@ -5,7 +5,6 @@
 #include <assert.h>
 #include <math.h>
 #include <stdbool.h>
-#include <stdlib.h>
 
 #include "model/exact/chain.h"
 #include "model/exact/textbook.h"
@@ -16,30 +15,14 @@
 /* What a simulation aims at unless told otherwise. */
 #define DEFAULT_HALF_WIDTH_REL 0.01
 
-struct fulcrum_solver_memory {
-    struct fulcrum_step_table table;
-};
-
-struct fulcrum_solver_memory *fulcrum_solver_memory_new(void)
-{
-    return calloc(1, sizeof(struct fulcrum_solver_memory));
-}
-
-void fulcrum_solver_memory_free(struct fulcrum_solver_memory *memory)
-{
-    free(memory);
-}
-
 static enum fulcrum_status solve_fast(const struct fulcrum_network *network,
     const struct fulcrum_solver_options *options, struct fulcrum_solution *out,
     struct fulcrum_error *err)
 {
-    if (options->memory != NULL) {
-        return fulcrum_fast_solve(network, &options->memory->table, out, err);
-    }
     struct fulcrum_step_table table;
     table.count = 0;
-    return fulcrum_fast_solve(network, &table, out, err);
+    return fulcrum_fast_solve(
+        network, options->step_table != NULL ? options->step_table : &table, out, err);
 }
 
 /* Equations where they are good enough for what is asked. */

@@ -5,12 +5,6 @@
 
 #include "model/network/network.h"
 
-/* NULL where memory ran out, which does no harm. */
-struct fulcrum_solver_memory *fulcrum_solver_memory_new(void);
-
-/* Accepts NULL. */
-void fulcrum_solver_memory_free(struct fulcrum_solver_memory *memory);
-
 /*
  * Solves a network that fulcrum_network_check accepts. AUTO takes the fast method where
  * the error to be expected of it is no more than the wanted half width, and simulates

@@ -20,6 +20,8 @@
 #include "model/design/memory_system.h"
 #include "model/design/scale.h"
 #include "model/network/network.h"
+#include "model/predict/solver.h"
+#include "model/quantity.h"
 #include "model/try.h"
 
 /* Several GPUs beside one processor: who infers, who trains, what they share. */
@@ -49,7 +51,11 @@ static bool is_apart(const struct fulcrum_design *design)
     return is_gpu(design) && design->run.learner_gpu_count > 0.0;
 }
 
-double fulcrum_node_reserved_threads(const struct fulcrum_design *design)
+/*
+ * Threads that one replica's GPUs want to keep busy: of its own GPU, and of its part of
+ * those that only train. Before the cap.
+ */
+static double reserved_threads_of(const struct fulcrum_design *design)
 {
     const struct fulcrum_workload_host *host = &design->workload.host;
     if (!is_apart(design)) {
@@ -68,7 +74,8 @@ double fulcrum_node_transfer_s(double byte, const struct fulcrum_link *reference
     return isnan(more_s) ? 0.0 : more_s;
 }
 
-double fulcrum_node_weights_s(const struct fulcrum_design *design)
+/* Seconds to hand new weights to a GPU that infers, after a training step elsewhere. */
+static double weights_s(const struct fulcrum_design *design)
 {
     double copy_s = WEIGHT_BYTE * design->workload.network.parameter_count /
                     design->machine.link.host_byte_per_s;
@@ -90,13 +97,18 @@ static void node_part_training(
     double alone_s = training->train_step_s;
     training->env_steps_per_train_step *=
         design->run.learner_gpu_count / fulcrum_shard_count(design);
-    training->train_step_s = alone_s + fulcrum_node_weights_s(design);
+    training->train_step_s = alone_s + weights_s(design);
     training->sharing_frac = APART_SHARING;
     /* While weights travel, the learner's SMs rest. */
     replicas->train_active_frac *= alone_s / training->train_step_s;
 }
 
-void fulcrum_node_part_busy(
+/*
+ * Restates what is said of "the GPU" in the solution of a replica whose training runs
+ * on other GPUs: busy time is the mean over all GPUs used, and the bottleneck may be
+ * the learner. Changes nothing where each GPU does both.
+ */
+static void part_busy(
     const struct fulcrum_replicas *replicas, struct fulcrum_solution *solution)
 {
     if (!(replicas->learner_count > 0.0)) {
@@ -122,12 +134,14 @@ enum { TABLE_MOST = 128 };
 /* Less variable sums of steps count as constant: the laws are not told apart there. */
 #define LEAST_CV 1e-3
 
-struct fulcrum_cpu_station fulcrum_shard_station(
+/* The threads of one of `replicas` parts, and how many of them its learner keeps busy.
+ */
+static struct fulcrum_cpu_station shard_station(
     const struct fulcrum_design *design, double replicas, double *reserved)
 {
     const struct fulcrum_cpu *cpu = &design->machine.cpu;
     double threads = cpu->thread_count / replicas;
-    double wanted = fulcrum_node_reserved_threads(design);
+    double wanted = reserved_threads_of(design);
     *reserved = is_gpu(design) ? fmin(wanted, FULCRUM_RESERVED_MOST_FRAC * threads)
                                : cpu->thread_count / cpu->core_count;
     return (struct fulcrum_cpu_station){
@@ -216,11 +230,29 @@ double fulcrum_shard_count(const struct fulcrum_design *design)
                           : design->machine.learner_core_count;
 }
 
-unsigned fulcrum_shard_flags(const struct fulcrum_design *design)
+void fulcrum_replicas_init(const struct fulcrum_design *design,
+    double steps_per_request, struct fulcrum_replicas *out)
 {
-    return is_gpu(design) && design->run.instances_per_gpu > 1.0
-               ? FULCRUM_FLAG_INSTANCES
-               : 0U;
+    double replicas = fulcrum_shard_count(design);
+    /* The tables behind the network are filled as far as they are used. */
+    out->network = (struct fulcrum_network){.actors = 1.0};
+    out->flags = is_gpu(design) && design->run.instances_per_gpu > 1.0
+                     ? FULCRUM_FLAG_INSTANCES
+                     : 0U;
+    out->count = replicas * design->run.node_count;
+    out->learner_count =
+        is_gpu(design) ? design->run.learner_gpu_count * design->run.node_count : 0.0;
+    out->node_count = design->run.node_count;
+    out->training = (struct fulcrum_cluster_step){0};
+    out->train_active_frac = 1.0;
+    /* Inference has one of the GPUs that the network is split over for training. */
+    out->inference_active_frac = 1.0 / design->run.model_parallel_gpu_count;
+    out->simulation_active_frac = 1.0;
+    out->steps_per_request = steps_per_request;
+    out->wake_s = design->workload.host.wake_s;
+    out->cold_s = design->workload.network.cold_s;
+    out->cooling_s = design->workload.network.cooling_s;
+    out->network.cpu = shard_station(design, replicas, &out->reserved_threads);
 }
 
 static bool runs_on_part(const struct fulcrum_design *design)
@@ -304,8 +336,8 @@ static enum fulcrum_status set_batching(const struct fulcrum_design *design,
     bool is_share =
         batching->population_frac > 0.0 && network->policy == FULCRUM_BATCH_FIXED;
     FAIL_IF(is_share && batching->size > 0.0, err, FULCRUM_ERR_INFEASIBLE,
-        "workload.batching: size = %.6g and population_frac = %.6g are both given "
-        "for a fixed batch: set one of them to 0",
+        "workload.batching: size = %.6g and population_frac = %.6g are both given for "
+        "a fixed batch: set one of them to 0",
         batching->size, batching->population_frac);
     if (is_share) {
         /* As SEED RL's max(env_batch_size, num_envs // 2): at least one request. */
@@ -321,17 +353,6 @@ static enum fulcrum_status set_batching(const struct fulcrum_design *design,
         err, FULCRUM_ERR_INFEASIBLE,
         "workload.batching: a fixed batch needs size or population_frac above 0");
     return FULCRUM_OK;
-}
-
-/* The launch-bound share of a training step where a replica runs it. */
-static double launch_bound_frac_there(const struct fulcrum_design *design)
-{
-    if (!runs_on_part(design)) {
-        return design->workload.training.launch_bound_frac;
-    }
-    struct fulcrum_workload shrunk = design->workload;
-    fulcrum_shard_times(design, &shrunk);
-    return shrunk.training.launch_bound_frac;
 }
 
 /*
@@ -357,11 +378,12 @@ double fulcrum_active_rel(double launch_bound_frac, double launch_bound_frac_tol
  * A training step of the replica as one of many: longer by what the replicas wait for
  * each other, and of its part of the batch where they divide it.
  */
-void fulcrum_shard_training(const struct fulcrum_design *design, double train_step_s,
-    struct fulcrum_replicas *out)
+void fulcrum_shard_training(const struct fulcrum_design *design,
+    const struct fulcrum_workload *workload, struct fulcrum_replicas *out)
 {
-    struct fulcrum_cluster cluster = fulcrum_cluster_of(design, train_step_s);
-    cluster.launch_bound_frac = launch_bound_frac_there(design);
+    struct fulcrum_cluster cluster =
+        fulcrum_cluster_of(design, workload->training.train_step_s);
+    cluster.launch_bound_frac = workload->training.launch_bound_frac;
     const struct fulcrum_layout layout = fulcrum_layout_of(design);
     double parts = layout.model_parallel_count;
     bool is_split = cluster.scaling == FULCRUM_BATCH_STRONG;
@@ -402,7 +424,7 @@ static void set_times(const struct fulcrum_design *design,
             .per_item_s = workload->network.per_item_s * envs};
     network->delay_s = workload->host.delay_s;
     if (workload->training.env_steps_per_train_step > 0.0) {
-        fulcrum_shard_training(design, workload->training.train_step_s, out);
+        fulcrum_shard_training(design, workload, out);
     }
 }
 
@@ -429,33 +451,14 @@ enum fulcrum_status fulcrum_design_to_network(const struct fulcrum_design *desig
     FAIL_IF(actors != floor(actors), err, FULCRUM_ERR_INFEASIBLE,
         "run.actor_count = %.6g cannot be shared equally by %.6g %s",
         design->run.actor_count, replicas, shard_words(design));
-    /* The tables behind the network are filled as far as they are used. */
-    out->network = (struct fulcrum_network){.actors = actors};
-    out->flags = fulcrum_shard_flags(design);
-    out->count = replicas * design->run.node_count;
-    out->learner_count =
-        is_gpu(design) ? design->run.learner_gpu_count * design->run.node_count : 0.0;
-    out->node_count = design->run.node_count;
-    out->training = (struct fulcrum_cluster_step){0};
-    out->train_active_frac = 1.0;
-    /* Inference has one of the GPUs that the network is split over for training. */
-    out->inference_active_frac = 1.0 / design->run.model_parallel_gpu_count;
-    out->simulation_active_frac = 1.0;
-    out->steps_per_request = design->run.envs_per_actor;
-    out->wake_s = design->workload.host.wake_s;
-    out->cold_s = design->workload.network.cold_s;
-    out->cooling_s = design->workload.network.cooling_s;
-    out->network.cpu = fulcrum_shard_station(design, replicas, &out->reserved_threads);
+    fulcrum_replicas_init(design, design->run.envs_per_actor, out);
+    out->network.actors = actors;
     FAIL_IF(out->network.cpu.core_count < 1.0, err, FULCRUM_ERR_INFEASIBLE,
         "machine.cpu.core_count = %.6g is less than one core for each of %.6g %s",
         design->machine.cpu.core_count, replicas, shard_words(design));
-    if (runs_on_part(design)) {
-        struct fulcrum_workload shrunk = design->workload;
-        fulcrum_shard_times(design, &shrunk);
-        set_times(design, &shrunk, out);
-    } else {
-        set_times(design, &design->workload, out);
-    }
+    struct fulcrum_workload there = design->workload;
+    fulcrum_shard_times(design, &there);
+    set_times(design, &there, out);
     use_table(design, out);
     TRY(set_batching(design, out, err));
     /* What is certain to be in one batch: greedy ones may be of one request. */
@@ -467,4 +470,198 @@ enum fulcrum_status fulcrum_design_to_network(const struct fulcrum_design *desig
         out->flags |= FULCRUM_FLAG_BEYOND_TABLE;
     }
     return fulcrum_network_check(&out->network, err);
+}
+
+/* Solving replicas whose server pauses between batches, and pays for it. */
+
+/*
+ * A server that has all it can do finds the next batch waiting; one that has not
+ * sleeps. The request that completes a batch then pays for waking it, and the batch
+ * finds caches that have gone cold. Let the server be idle for a part 1 - u of the
+ * time, that is (1 - u) b / X in a batch's time, and actors finish steps at rate
+ * c(N) / t_e meanwhile. Below one finished step in that time only so many batches are
+ * waited for; beyond it all are.
+ */
+
+/* Both corrections are small beside a cycle: their effect on themselves soon vanishes.
+ */
+#define ROUNDS 4
+
+double fulcrum_cold_s(double cold_s, double cooling_s, double pause_s)
+{
+    double rel = pause_s / cooling_s;
+    return cold_s * (rel < 1.0 ? rel * rel / (1.0 + rel * rel)
+                               : 1.0 / (1.0 + 1.0 / (rel * rel)));
+}
+
+/* Of the server, by batches. */
+struct pauses {
+    double chance; /* that a batch is waited for */
+    double mean_s; /* of a pause */
+};
+
+static struct pauses pauses_of(const struct fulcrum_network *network,
+    const struct fulcrum_solution *solution, double busy_frac)
+{
+    double stepping = fmin(network->actors, fulcrum_cpu_servers(&network->cpu));
+    double idle =
+        fmax(1.0 - busy_frac, 0.0) * solution->mean_batch / solution->steps_per_s;
+    double finished =
+        idle * fulcrum_cpu_capacity(&network->cpu, stepping) / network->step.mean_s;
+    double chance = fmin(finished, 1.0);
+    return (struct pauses){chance, chance > 0.0 ? idle / chance : 0.0};
+}
+
+/* What the learner's pauses add to a batch. Where batches overlap, the host's time is
+ * none of the learner's. */
+static double cold_s(
+    const struct fulcrum_replicas *replicas, const struct fulcrum_solution *solution)
+{
+    const struct fulcrum_network *network = &replicas->network;
+    double gpu_frac = replicas->learner_count > 0.0 ? solution->gpu_inference_busy_frac
+                                                    : solution->gpu_busy_frac;
+    double busy_frac =
+        gpu_frac + (network->depth > 1.0 ? 0.0 : solution->host_busy_frac);
+    struct pauses pauses = pauses_of(network, solution, busy_frac);
+    return pauses.chance *
+           fulcrum_cold_s(replicas->cold_s, replicas->cooling_s, pauses.mean_s);
+}
+
+enum fulcrum_status fulcrum_solve_pausing(struct fulcrum_replicas *replicas,
+    const struct fulcrum_solver_options *options, struct fulcrum_solution *out,
+    struct fulcrum_error *err)
+{
+    const struct fulcrum_step alone = replicas->network.step;
+    struct fulcrum_solver_options quick = *options;
+    quick.method = FULCRUM_METHOD_FAST;
+    bool pays = replicas->wake_s > 0.0 || replicas->cold_s > 0.0;
+    double added_s = 0.0;
+    for (int round = 0; pays && round < ROUNDS; round++) {
+        struct fulcrum_solution rough;
+        if (fulcrum_solve(&replicas->network, &quick, &rough, NULL) != FULCRUM_OK) {
+            break;
+        }
+        /* Share of a wake-up that one request pays, from 0 to 1. */
+        double busy_frac =
+            rough.host_busy_frac +
+            (replicas->network.depth > 1.0 ? 0.0 : rough.gpu_inference_busy_frac);
+        double wake_share =
+            pauses_of(&replicas->network, &rough, busy_frac).chance / rough.mean_batch;
+        double wake_s = replicas->wake_s * wake_share;
+        double now_s = replicas->cold_s > 0.0 ? cold_s(replicas, &rough) : 0.0;
+        replicas->network.step = fulcrum_step_lengthened(alone, wake_s);
+        /* The line and the table of batch times, both `more_s` longer. */
+        double more_s = now_s - added_s;
+        replicas->network.gpu.per_batch_s += more_s;
+        for (size_t i = 0; i < replicas->network.gpu.count; i++) {
+            replicas->table_time_s[i] += more_s;
+        }
+        added_s = now_s;
+    }
+    TRY(fulcrum_solve(&replicas->network, options, out, err));
+    part_busy(replicas, out);
+    return FULCRUM_OK;
+}
+
+/* Watts of a machine that runs a design. */
+
+/*
+ * Utilisation of the GPU that a driver shows ("busy") is not what draws power: a kernel
+ * on one SM is busy too. So watts follow the share of SMs that work, (12), which a
+ * workload states for inference and for training. The CPU is counted by busy cores with
+ * an extra for second threads, (13). Unused GPUs are idle, not absent, and what a wall
+ * socket sees includes the loss of the supply.
+ */
+
+double fulcrum_gpu_power(
+    const struct fulcrum_gpu *gpu, double sm_active_frac, double used_frac)
+{
+    return gpu->idle_w + gpu->floor_w +
+           gpu->dynamic_w * pow(sm_active_frac, gpu->power_exponent) * used_frac;
+}
+
+/* (12): SM-active share, not busy time, drives dynamic power. */
+static double gpu_power(const struct fulcrum_design *design, double sm_active_frac)
+{
+    const struct fulcrum_gpu *gpu = &design->machine.gpu;
+    return fulcrum_gpu_power(gpu, sm_active_frac, design->run.sm_count / gpu->sm_count);
+}
+
+/* Of the busy cores, the share that runs two stepping threads. */
+static double smt_share(
+    const struct fulcrum_replicas *replicas, const struct fulcrum_solution *solution)
+{
+    const struct fulcrum_cpu_station *cpu = &replicas->network.cpu;
+    double cores = solution->cpu_core_busy_frac * cpu->core_count;
+    double threads = solution->cpu_thread_busy_frac * fulcrum_cpu_servers(cpu);
+    return cores > 0.0 ? fmin(1.0, fmax(0.0, (threads - cores) / cores)) : 0.0;
+}
+
+/* (13). */
+static double cpu_power(const struct fulcrum_design *design,
+    const struct fulcrum_replicas *replicas, const struct fulcrum_solution *solution)
+{
+    const struct fulcrum_cpu *cpu = &design->machine.cpu;
+    /* Share of all cores that are busy: with stepping actors, or with the learner's
+     * threads. */
+    double learner_frac =
+        replicas->reserved_threads / replicas->network.cpu.thread_count;
+    if (design->machine.accelerator == FULCRUM_ACCELERATOR_CPU) {
+        learner_frac *= solution->gpu_busy_frac;
+    }
+    double core_busy_frac = fmin(1.0, solution->cpu_core_busy_frac + learner_frac);
+    double busy_cores = core_busy_frac * cpu->core_count;
+    double smt = 1.0 + cpu->smt_power_frac * smt_share(replicas, solution);
+    return cpu->idle_w + cpu->core_idle_w * cpu->core_count +
+           cpu->core_dynamic_w * busy_cores * smt;
+}
+
+struct fulcrum_power fulcrum_power_of(const struct fulcrum_design *design,
+    const struct fulcrum_replicas *replicas, const struct fulcrum_solution *solution)
+{
+    const struct fulcrum_machine *machine = &design->machine;
+    struct fulcrum_power power = {.sm_active_frac = FULCRUM_UNKNOWN,
+        .gpu_w = FULCRUM_UNKNOWN,
+        .cpu_w = cpu_power(design, replicas, solution)};
+    double gpus_w = 0.0;
+    if (machine->accelerator == FULCRUM_ACCELERATOR_GPU) {
+        if (replicas->learner_count > 0.0) {
+            /* Some GPUs infer and the others train; SM activity is then the mean of all
+             * used. */
+            double learners = design->run.learner_gpu_count;
+            double others = design->run.gpu_count - learners;
+            double training = fmin(1.0, solution->gpu_train_busy_frac *
+                                            design->workload.training.sm_active_frac *
+                                            replicas->train_active_frac);
+            double inferring = solution->gpu_inference_busy_frac *
+                               design->workload.network.sm_active_frac;
+            power.sm_active_frac =
+                (learners * training + others * inferring) / design->run.gpu_count;
+            power.gpu_w = learners * gpu_power(design, training) +
+                          others * gpu_power(design, inferring);
+        } else {
+            /* Both kinds of work at the same GPUs, all alike. */
+            power.sm_active_frac =
+                fmin(1.0, solution->gpu_train_busy_frac *
+                                  design->workload.training.sm_active_frac *
+                                  replicas->train_active_frac +
+                              solution->gpu_inference_busy_frac *
+                                  design->workload.network.sm_active_frac *
+                                  replicas->inference_active_frac +
+                              solution->gpu_simulation_busy_frac *
+                                  design->workload.simulation.sm_active_frac *
+                                  replicas->simulation_active_frac);
+            power.gpu_w =
+                design->run.gpu_count * gpu_power(design, power.sm_active_frac);
+        }
+        gpus_w = power.gpu_w +
+                 (machine->gpu.count - design->run.gpu_count) * machine->gpu.idle_w;
+    }
+    power.system_w =
+        (power.cpu_w + gpus_w + machine->rest_w) / machine->psu_efficiency_frac;
+    /* All machines are alike. */
+    power.cpu_w *= replicas->node_count;
+    power.gpu_w *= replicas->node_count;
+    power.system_w *= replicas->node_count;
+    return power;
 }

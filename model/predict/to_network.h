@@ -30,7 +30,7 @@ struct fulcrum_replicas {
     double inference_active_frac;  /* of them, while inference runs */
     double simulation_active_frac; /* of them, while environments on the GPU step */
     double wake_s; /* of an actor's thread for each batch that the server waited for:
-                      not in the network, see pauses.h */
+                      not in the network, see fulcrum_solve_pausing */
     double cold_s; /* of a batch after a long pause of the learner, likewise */
     double cooling_s;
     unsigned flags;         /* of enum fulcrum_flag */
@@ -48,22 +48,20 @@ struct fulcrum_replicas {
  */
 double fulcrum_shard_count(const struct fulcrum_design *design);
 
-/* The threads of one of `replicas` parts, and how many of them its learner keeps busy.
+/*
+ * What follows from the machine and the run alone: counts, threads, flags; one actor,
+ * no times and no training yet.
  */
-struct fulcrum_cpu_station fulcrum_shard_station(
-    const struct fulcrum_design *design, double replicas, double *reserved_threads);
-
-/* What is to be said of a design for how its replicas come about: of enum fulcrum_flag.
- */
-unsigned fulcrum_shard_flags(const struct fulcrum_design *design);
+void fulcrum_replicas_init(const struct fulcrum_design *design,
+    double steps_per_request, struct fulcrum_replicas *out);
 
 /*
  * Training of one replica among all of them: sets training, train_active_frac, the
  * network's training and perhaps a flag, from steps_per_request.
- *   train_step_s   alone on the replica's GPU
+ *   workload   with the times that it has on the replica's GPU (fulcrum_shard_times)
  */
-void fulcrum_shard_training(const struct fulcrum_design *design, double train_step_s,
-    struct fulcrum_replicas *out);
+void fulcrum_shard_training(const struct fulcrum_design *design,
+    const struct fulcrum_workload *workload, struct fulcrum_replicas *out);
 
 /*
  * SM activity of work over what it is told to be, where launches have another share of
@@ -96,27 +94,53 @@ struct fulcrum_step fulcrum_step_lengthened(
     struct fulcrum_step step, double constant_s);
 
 /*
- * Threads that one replica's GPUs want to keep busy: of its own GPU, and of its part of
- * those that only train. Before the cap.
- */
-double fulcrum_node_reserved_threads(const struct fulcrum_design *design);
-
-/*
  * Seconds that a transfer of `byte` over the link of `target` takes longer (or, below
  * 0, shorter) than over that of `reference`; 0 where a link or the size is not known.
  */
 double fulcrum_node_transfer_s(double byte, const struct fulcrum_link *reference,
     const struct fulcrum_link *target);
 
-/* Seconds to hand new weights to a GPU that infers, after a training step elsewhere. */
-double fulcrum_node_weights_s(const struct fulcrum_design *design);
+/* Solving replicas whose server pauses between batches, and pays for it. */
 
 /*
- * Restates what is said of "the GPU" in the solution of a replica whose training runs
- * on other GPUs: busy time is the mean over all GPUs used, and the bottleneck may be
- * the learner. Changes nothing where each GPU does both.
+ * What a batch takes longer after a pause of pause_s >= 0, of a learner that has gone
+ * wholly cold after a long one and half so after cooling_s > 0.
  */
-void fulcrum_node_part_busy(
-    const struct fulcrum_replicas *replicas, struct fulcrum_solution *solution);
+double fulcrum_cold_s(double cold_s, double cooling_s, double pause_s);
+
+/*
+ * As fulcrum_solve of the network of `replicas`, with what a server that paused costs:
+ *   - the step has added what waking the server takes of an actor's thread,
+ *     replicas->wake_s for each batch that the server waited for;
+ *   - a batch after a pause of t has added fulcrum_cold_s(cold_s, cooling_s, t).
+ * How often and how long it pauses follows from the solution itself: a few rounds of
+ * the fast method find it, then the method asked for solves once. The network of
+ * `replicas` keeps the times found. Where wake_s and cold_s are 0 this is
+ * fulcrum_solve.
+ *   fails    as fulcrum_solve
+ */
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_solve_pausing(
+    struct fulcrum_replicas *replicas, const struct fulcrum_solver_options *options,
+    struct fulcrum_solution *out, struct fulcrum_error *err);
+
+/* Watts of a machine that runs a design. */
+
+/* Watts are those of all machines together. */
+struct fulcrum_power {
+    double sm_active_frac; /* U_eff of (12); NAN without a GPU */
+    double gpu_w;          /* of the GPUs used, together; NAN without one */
+    double cpu_w;
+    double system_w; /* behind the plug, everything installed; NAN where a part is
+                        unknown */
+};
+
+/* (12): watts of one GPU of which `used_frac` of the SMs are used, `sm_active_frac` of
+ * them active. */
+double fulcrum_gpu_power(
+    const struct fulcrum_gpu *gpu, double sm_active_frac, double used_frac);
+
+/* Docs/model.md "Power", (12)-(13). `replicas` and `solution` are the design's own. */
+struct fulcrum_power fulcrum_power_of(const struct fulcrum_design *design,
+    const struct fulcrum_replicas *replicas, const struct fulcrum_solution *solution);
 
 #endif

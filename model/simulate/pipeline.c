@@ -151,12 +151,6 @@ static double lesser(double first, double second)
     return first < second ? first : second; /* fmin is a call: it must heed NaN */
 }
 
-static bool has_host(const struct fulcrum_network *network)
-{
-    const struct fulcrum_batch_time *host = &network->host;
-    return host->per_batch_s > 0.0 || host->per_item_s > 0.0 || host->count > 0;
-}
-
 /* Nobody trains where K is 0: no count of steps starts a train step or blocks batches.
  */
 static void await_steps(struct fulcrum_pipeline *pipeline)
@@ -176,7 +170,7 @@ enum fulcrum_status fulcrum_pipeline_init(struct fulcrum_pipeline *pipeline,
     const struct fulcrum_network *network, struct fulcrum_error *err)
 {
     *pipeline = (struct fulcrum_pipeline){.network = network,
-        .has_host = has_host(network),
+        .has_host = fulcrum_batch_takes_time(&network->host),
         .shared_stretch = fulcrum_sharing_stretch(&network->training),
         .host_end_s = (double)INFINITY,
         .delay_end_s = (double)INFINITY,

@@ -26,6 +26,8 @@
 
 #include <assert.h>
 #include <gsl/gsl_cdf.h>
+#include <gsl/gsl_randist.h>
+#include <gsl/gsl_rng.h>
 #include <gsl/gsl_statistics_double.h>
 #include <math.h>
 #include <stdbool.h>
@@ -33,7 +35,302 @@
 #include <stdlib.h>
 
 #include "model/network/network.h"
+#include "model/stream.h"
 #include "model/try.h"
+
+/* The stepping actors, next to finish first. */
+
+/*
+ * A binary min-heap of finish times. The functions are inline because they are half of
+ * the work of a simulated step. `value` has room for capacity + 1 times: the place
+ * behind the last one holds a sentinel, so that a lone child has a sibling to lose to.
+ * `value[0]` is the least; an empty heap has INFINITY there, so that nobody has to ask
+ * whether it is empty.
+ */
+struct heap {
+    double *value;
+    size_t count;
+};
+
+/* Empties the heap; `value` is borrowed. */
+static inline void heap_init(struct heap *heap, double *value)
+{
+    *heap = (struct heap){.value = value};
+    value[0] = (double)INFINITY;
+}
+
+static inline void heap_push(struct heap *heap, double finish)
+{
+    double *value = heap->value;
+    size_t hole = heap->count++;
+    while (hole > 0 && value[(hole - 1) / 2] > finish) {
+        value[hole] = value[(hole - 1) / 2];
+        hole = (hole - 1) / 2;
+    }
+    value[hole] = finish;
+}
+
+/* Replaces the top, whose actor makes room for one that finishes at `finish`. */
+static inline void heap_replace(struct heap *heap, double finish)
+{
+    double *value = heap->value;
+    size_t count = heap->count;
+    size_t hole = 0;
+    size_t child = 1;
+    value[count] = finish;
+    while (child < count) {
+        child += (size_t)(value[child + 1] < value[child]);
+        if (value[child] >= finish) {
+            break;
+        }
+        value[hole] = value[child];
+        hole = child;
+        child = 2 * hole + 1;
+    }
+    value[hole] = finish;
+}
+
+static inline void heap_pop(struct heap *heap)
+{
+    assert(heap->count > 0);
+    double last = heap->value[--heap->count];
+    if (heap->count > 0) {
+        heap_replace(heap, last);
+    } else {
+        heap->value[0] = (double)INFINITY;
+    }
+}
+
+/* Inside the loops of a simulation these cost it some per cent. */
+#define NOT_INLINE __attribute__((noinline))
+
+/* Random lengths of environment steps, for the simulation. */
+
+/*
+ * A law is chosen by name and set by its mean and coefficient of variation, so that a
+ * measured cv can be given to any of them (docs/model.md "Step laws"). The equations
+ * work the same parameters out for themselves: an error in one place then shows as a
+ * difference between the two.
+ *
+ * The generator is a counter, mixed (SplitMix64: Steele, Lea and Flood 2014, OOPSLA; it
+ * passes BigCrush). Its numbers do not wait for one another, and 52 bits leave the
+ * heavy tails whole. Logarithms invert the laws that they can; normal and gamma
+ * deviates come from GSL, to which the counter is one more generator.
+ */
+
+/* A tail so heavy that the variance is barely finite; docs/model.md "Step laws". */
+#define PARETO_EXPONENT 2.1
+
+/* The golden ratio's odd 64-bit fraction: it visits all of 2^64 before it repeats. */
+#define COUNTER_STRIDE UINT64_C(0x9e3779b97f4a7c15)
+
+static uint64_t next_bits(uint64_t *counter)
+{
+    uint64_t bits = *counter += COUNTER_STRIDE;
+    bits = (bits ^ (bits >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+    bits = (bits ^ (bits >> 27)) * UINT64_C(0x94d049bb133111eb);
+    return bits ^ (bits >> 31);
+}
+
+/* The middle of one of 2^52 equal parts of (0, 1): never 0, whose logarithm is none. */
+static double next_uniform(uint64_t *counter)
+{
+    return ((double)(next_bits(counter) >> 12) + 0.5) * 0x1p-52;
+}
+
+static void set_counter(void *state, unsigned long seed)
+{
+    uint64_t *counter = state;
+    *counter = seed;
+}
+
+static unsigned long counter_bits(void *state)
+{
+    return (unsigned long)(next_bits(state) >> 32);
+}
+
+static double counter_uniform(void *state)
+{
+    return next_uniform(state);
+}
+
+/* GSL reads integers of 32 bits, so that they may be of any `unsigned long`. */
+static const gsl_rng_type counter_type = {.name = "counter",
+    .max = 0xffffffffUL,
+    .min = 0,
+    .size = sizeof(uint64_t),
+    .set = set_counter,
+    .get = counter_bits,
+    .get_double = counter_uniform};
+
+static double erlang_stages(double cv)
+{
+    return fmax(1.0, round(1.0 / (cv * cv)));
+}
+
+enum { DRAWS_AHEAD = 256 };
+
+/*
+ * An endless row of independent lengths of one law. They are drawn in blocks: a loop
+ * over nothing but draws keeps the processor busier than single ones between events do.
+ */
+struct source {
+    enum fulcrum_step_law law;
+    double mean_s;
+    double shape;   /* lognormal sigma; Erlang stages; hyperexponential share of the
+                       first phase; Pareto exponent */
+    double scale;   /* lognormal median; mean of an Erlang stage or of the first phase;
+                       Pareto least value */
+    double scale_2; /* mean of the second phase */
+    uint64_t counter;
+    size_t next;
+    double length_s[DRAWS_AHEAD];
+};
+
+static void work_out_law(struct source *source, const struct fulcrum_step *step)
+{
+    double square = step->cv * step->cv;
+    switch (step->law) {
+    case FULCRUM_LAW_LOGNORMAL:
+        source->shape = sqrt(log1p(square));
+        /* mean = median x exp(sigma^2 / 2) */
+        source->scale = step->mean_s / sqrt(1.0 + square);
+        break;
+    case FULCRUM_LAW_ERLANG:
+        source->shape = erlang_stages(step->cv);
+        source->scale = step->mean_s / source->shape;
+        break;
+    case FULCRUM_LAW_HYPEREXPONENTIAL:
+        /* Each phase contributes half of the mean. */
+        source->shape = 0.5 * (1.0 + sqrt((square - 1.0) / (square + 1.0)));
+        source->scale = 0.5 * step->mean_s / source->shape;
+        source->scale_2 = 0.5 * step->mean_s / (1.0 - source->shape);
+        break;
+    case FULCRUM_LAW_PARETO:
+        source->shape = PARETO_EXPONENT;
+        source->scale = step->mean_s * (1.0 - 1.0 / PARETO_EXPONENT);
+        break;
+    case FULCRUM_LAW_EXPONENTIAL:
+    case FULCRUM_LAW_DETERMINISTIC:
+    default:
+        break;
+    }
+}
+
+/* A source for a checked step; the same seed gives the same lengths. */
+static void source_init(
+    struct source *source, const struct fulcrum_step *step, uint64_t seed)
+{
+    *source = (struct source){.law = step->law,
+        .mean_s = step->mean_s,
+        .counter = fulcrum_stream_seed(seed, 0, 0),
+        .next = DRAWS_AHEAD};
+    work_out_law(source, step);
+}
+
+/* Uniform in (0, 1), independent of the lengths. */
+static double source_uniform(struct source *source)
+{
+    return next_uniform(&source->counter);
+}
+
+/* The coefficient of variation that is drawn: Erlang stages are whole. */
+static double source_cv(const struct fulcrum_step *step)
+{
+    switch (step->law) {
+    case FULCRUM_LAW_EXPONENTIAL:
+        return 1.0;
+    case FULCRUM_LAW_DETERMINISTIC:
+        return 0.0;
+    case FULCRUM_LAW_ERLANG:
+        return 1.0 / sqrt(erlang_stages(step->cv));
+    case FULCRUM_LAW_PARETO:
+        return 1.0 / sqrt(PARETO_EXPONENT * (PARETO_EXPONENT - 2.0));
+    case FULCRUM_LAW_LOGNORMAL:
+    case FULCRUM_LAW_HYPEREXPONENTIAL:
+    default:
+        return step->cv;
+    }
+}
+
+static void fill_exponential(struct source *source)
+{
+    uint64_t counter = source->counter;
+    for (size_t i = 0; i < DRAWS_AHEAD; i++) {
+        source->length_s[i] = -source->mean_s * log(next_uniform(&counter));
+    }
+    source->counter = counter;
+}
+
+static void fill_hyperexponential(struct source *source)
+{
+    uint64_t counter = source->counter;
+    for (size_t i = 0; i < DRAWS_AHEAD; i++) {
+        int first = next_uniform(&counter) < source->shape;
+        double phase_s = first ? source->scale : source->scale_2;
+        source->length_s[i] = -phase_s * log(next_uniform(&counter));
+    }
+    source->counter = counter;
+}
+
+static void fill_pareto(struct source *source)
+{
+    uint64_t counter = source->counter;
+    for (size_t i = 0; i < DRAWS_AHEAD; i++) {
+        source->length_s[i] =
+            source->scale * pow(next_uniform(&counter), -1.0 / source->shape);
+    }
+    source->counter = counter;
+}
+
+static void fill_lognormal(struct source *source)
+{
+    const gsl_rng rng = {.type = &counter_type, .state = &source->counter};
+    for (size_t i = 0; i < DRAWS_AHEAD; i++) {
+        double deviate = gsl_ran_gaussian_ziggurat(&rng, source->shape);
+        source->length_s[i] = source->scale * exp(deviate);
+    }
+}
+
+static void fill_erlang(struct source *source)
+{
+    const gsl_rng rng = {.type = &counter_type, .state = &source->counter};
+    for (size_t i = 0; i < DRAWS_AHEAD; i++) {
+        source->length_s[i] = gsl_ran_gamma(&rng, source->shape, source->scale);
+    }
+}
+
+static void fill_deterministic(struct source *source)
+{
+    for (size_t i = 0; i < DRAWS_AHEAD; i++) {
+        source->length_s[i] = source->mean_s;
+    }
+}
+
+/* Draws the next block. */
+static NOT_INLINE void source_fill(struct source *source)
+{
+    /* In the order of enum fulcrum_step_law. */
+    static void (*const fill[])(struct source *) = {
+        fill_lognormal,
+        fill_exponential,
+        fill_deterministic,
+        fill_erlang,
+        fill_hyperexponential,
+        fill_pareto,
+    };
+    fill[source->law](source);
+    source->next = 0;
+}
+
+/* The next length in seconds; inline because it is part of every simulated step. */
+static inline double source_next(struct source *source)
+{
+    if (source->next == DRAWS_AHEAD) {
+        source_fill(source);
+    }
+    return source->length_s[source->next++];
+}
 
 /* Confidence interval of a simulated rate. */
 
@@ -46,18 +343,33 @@
  * Law, "Simulation Modeling and Analysis", on batch means.
  */
 
-void fulcrum_batch_means_add(struct fulcrum_batch_means *means, double window_s)
+enum { WINDOWS_LEAST = 20, WINDOWS_MOST = 2 * WINDOWS_LEAST };
+
+/*
+ * Time taken by consecutive windows of equally many steps. When the room is used up,
+ * neighbours are merged, so that windows grow with the length of the run and become
+ * independent of each other.
+ */
+struct batch_means {
+    double window_s[WINDOWS_MOST];
+    size_t count;
+    size_t merged; /* windows added that make one entry */
+    size_t pending;
+};
+
+/* Adds one window of the original length. */
+static void batch_means_add(struct batch_means *means, double window_s)
 {
     if (means->merged == 0) {
         means->merged = 1;
     }
     if (means->pending == 0) {
-        if (means->count == FULCRUM_WINDOWS_MOST) {
-            for (size_t i = 0; i < FULCRUM_WINDOWS_LEAST; i++) {
+        if (means->count == WINDOWS_MOST) {
+            for (size_t i = 0; i < WINDOWS_LEAST; i++) {
                 means->window_s[i] =
                     means->window_s[2 * i] + means->window_s[2 * i + 1];
             }
-            means->count = FULCRUM_WINDOWS_LEAST;
+            means->count = WINDOWS_LEAST;
             means->merged *= 2;
         }
         means->window_s[means->count] = 0.0;
@@ -70,7 +382,12 @@ void fulcrum_batch_means_add(struct fulcrum_batch_means *means, double window_s)
     }
 }
 
-double fulcrum_batch_means_half_width_rel(const struct fulcrum_batch_means *means)
+/*
+ * Half-width of the 95 % Student-t interval of the mean window, relative to that mean;
+ * INFINITY below two entries and where no time has passed. It is the relative
+ * half-width of the rate as well, to first order.
+ */
+static double half_width_rel_of(const struct batch_means *means)
 {
     if (means->count < 2) {
         return (double)INFINITY;
@@ -84,7 +401,11 @@ double fulcrum_batch_means_half_width_rel(const struct fulcrum_batch_means *mean
     return gsl_cdf_tdist_Pinv(0.975, count - 1.0) * spread / (sqrt(count) * mean);
 }
 
-double fulcrum_batch_means_correlation(const struct fulcrum_batch_means *means)
+/*
+ * Correlation of neighbouring entries: near 0 where they are independent, so that the
+ * half-width can be believed; 0 where all are equal.
+ */
+static double correlation_of(const struct batch_means *means)
 {
     double mean = gsl_stats_mean(means->window_s, 1, means->count);
     double square = 0.0;
@@ -118,9 +439,6 @@ double fulcrum_batch_means_correlation(const struct fulcrum_batch_means *means)
  */
 #define LEAST_SLICE_REL 0.01
 
-/* Inside the loops that runs without slices take, these cost them some per cent. */
-#define NOT_INLINE __attribute__((noinline))
-
 /* For one env step: more would cost time without end where K is small. */
 #define MOST_TRAIN_STEPS 100.0
 
@@ -139,14 +457,14 @@ struct crowd {
 /* Steps are counted in doubles: exact up to 2^53, and K need not be whole. */
 struct simulation {
     struct fulcrum_network network;
-    struct fulcrum_step_source source;
+    struct source source;
     struct fulcrum_pipeline pipeline;
 
     /*
      * All stepping actors progress alike, so the CPU runs in work time: seconds of one
      * thread at c = 1. Actors are alike too: counts are enough.
      */
-    struct fulcrum_finish_heap stepping; /* without slices */
+    struct heap stepping; /* without slices */
     size_t servers;
     size_t at_cpu;
     size_t waiting;
@@ -171,11 +489,6 @@ struct schedule {
     bool shortened; /* max_steps does not allow the windows that the network needs */
 };
 
-static double whole_servers(const struct fulcrum_network *network)
-{
-    return fmax(1.0, round(fulcrum_cpu_servers(&network->cpu)));
-}
-
 static bool allocate(struct simulation *sim)
 {
     const struct fulcrum_network *network = &sim->network;
@@ -194,7 +507,7 @@ static bool allocate(struct simulation *sim)
         free(finish);
         return false;
     }
-    fulcrum_finish_heap_init(&sim->stepping, finish);
+    heap_init(&sim->stepping, finish);
     return true;
 }
 
@@ -229,9 +542,9 @@ static void start_turns(struct simulation *sim)
 static void release_first_turns(struct simulation *sim)
 {
     for (size_t i = 0; i < sim->at_cpu; i++) {
-        double length_s = fulcrum_step_source_next(&sim->source);
+        double length_s = source_next(&sim->source);
         if (i < sim->servers && sim->source.law != FULCRUM_LAW_DETERMINISTIC) {
-            length_s *= fulcrum_step_source_uniform(&sim->source);
+            length_s *= source_uniform(&sim->source);
         }
         fulcrum_turn_queue_join(&sim->turns, length_s);
     }
@@ -255,18 +568,18 @@ static void release_first(struct simulation *sim)
     }
     size_t first = sim->at_cpu < sim->servers ? sim->at_cpu : sim->servers;
     for (size_t i = 0; i < first; i++) {
-        double length_s = fulcrum_step_source_next(&sim->source);
+        double length_s = source_next(&sim->source);
         if (sim->source.law != FULCRUM_LAW_DETERMINISTIC) {
-            length_s *= fulcrum_step_source_uniform(&sim->source);
+            length_s *= source_uniform(&sim->source);
         }
-        fulcrum_finish_heap_push(&sim->stepping, length_s);
+        heap_push(&sim->stepping, length_s);
     }
 }
 
 /* Nobody ever gives way where there are threads for all. */
 static double slice_s_of(const struct fulcrum_network *network)
 {
-    bool is_short = network->actors > whole_servers(network);
+    bool is_short = network->actors > fulcrum_cpu_whole_servers(&network->cpu);
     double least_s = LEAST_SLICE_REL * network->step.mean_s;
     return is_short && network->cpu.slice_s > 0.0 ? fmax(network->cpu.slice_s, least_s)
                                                   : 0.0;
@@ -289,13 +602,13 @@ static enum fulcrum_status init(struct simulation *sim,
         training->train_step_s *= bundle;
         training->queue_train_steps = fmax(1.0, training->queue_train_steps / bundle);
     }
-    sim->servers = (size_t)whole_servers(network);
+    sim->servers = (size_t)fulcrum_cpu_whole_servers(&network->cpu);
     sim->slice_s = slice_s_of(network);
     bool fixed = network->policy == FULCRUM_BATCH_FIXED;
     sim->least_batch = fixed ? (size_t)network->batch_size : 1;
     sim->most_batch =
         network->batch_size > 0.0 ? (size_t)network->batch_size : SIZE_MAX;
-    fulcrum_step_source_init(&sim->source, &network->step, seed);
+    source_init(&sim->source, &network->step, seed);
     TRY(fulcrum_pipeline_init(&sim->pipeline, &sim->network, err));
     FAIL_IF(!allocate(sim), err, FULCRUM_ERR_NO_MEMORY,
         "no memory to simulate %g actors", network->actors);
@@ -320,7 +633,7 @@ static enum fulcrum_status init(struct simulation *sim,
 static NOT_INLINE void release_turns(struct simulation *sim, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
-        fulcrum_turn_queue_join(&sim->turns, fulcrum_step_source_next(&sim->source));
+        fulcrum_turn_queue_join(&sim->turns, source_next(&sim->source));
     }
     start_turns(sim);
 }
@@ -334,8 +647,8 @@ static void release(struct simulation *sim, size_t count)
     }
     size_t busy = sim->at_cpu < sim->servers ? sim->at_cpu : sim->servers;
     while (sim->stepping.count < busy) {
-        double length_s = fulcrum_step_source_next(&sim->source);
-        fulcrum_finish_heap_push(&sim->stepping, sim->work_s + length_s);
+        double length_s = source_next(&sim->source);
+        heap_push(&sim->stepping, sim->work_s + length_s);
     }
 }
 
@@ -389,7 +702,7 @@ static bool run_steps(struct simulation *sim, size_t wanted, double stop_steps)
     bool due = false;
     while (done < allowed) {
         struct crowd *crowd = crowd_of(sim, at_cpu);
-        double finish_work_s = fulcrum_finish_heap_top(&sim->stepping);
+        double finish_work_s = sim->stepping.value[0];
         double left_s = (finish_work_s - work_s) * crowd->s_per_work;
         double finish_s = left_s > 0.0 ? now_s + left_s : now_s;
         if (finish_s > until_s) {
@@ -401,10 +714,10 @@ static bool run_steps(struct simulation *sim, size_t wanted, double stop_steps)
         now_s = finish_s;
         work_s = finish_work_s;
         if (at_cpu > sim->servers) {
-            double length_s = fulcrum_step_source_next(&sim->source);
-            fulcrum_finish_heap_replace(&sim->stepping, work_s + length_s);
+            double length_s = source_next(&sim->source);
+            heap_replace(&sim->stepping, work_s + length_s);
         } else {
-            fulcrum_finish_heap_pop(&sim->stepping);
+            heap_pop(&sim->stepping);
         }
         at_cpu--;
         done++;
@@ -499,7 +812,7 @@ static struct schedule schedule_of(
     plan.warm_up = WARM_UP_WINDOWS * plan.window;
     plan.windows_least = options->half_width_rel >= ROUGH_HALF_WIDTH_REL
                              ? ROUGH_WINDOWS_LEAST
-                             : (double)FULCRUM_WINDOWS_LEAST;
+                             : (double)WINDOWS_LEAST;
     double least = plan.warm_up + plan.windows_least * plan.window;
     if (least > plan.max) {
         plan.shortened = 1;
@@ -511,7 +824,7 @@ static struct schedule schedule_of(
 
 /* A run's measured part: what was counted when it began, and its windows. */
 struct measurement {
-    struct fulcrum_batch_means means;
+    struct batch_means means;
     double start_s;
     double start_steps;
     double start_backlog;
@@ -556,7 +869,7 @@ static bool measure(struct simulation *sim, struct measurement *measured,
         double before_s = sim->pipeline.now_s;
         window += 1.0;
         run_to(sim, measured->start_steps + window * plan->window);
-        fulcrum_batch_means_add(&measured->means, sim->pipeline.now_s - before_s);
+        batch_means_add(&measured->means, sim->pipeline.now_s - before_s);
         double count = (double)measured->means.count;
         double turn = fmod(count, 0.5 * plan->windows_least);
         bool look =
@@ -568,9 +881,9 @@ static bool measure(struct simulation *sim, struct measurement *measured,
         if (backlog_rel(sim, measured) <= 0.5 * half_width_rel) {
             /* Correlated windows make the interval too narrow: then it must have room
              * to spare. */
-            const struct fulcrum_batch_means *means = &measured->means;
-            double half = fulcrum_batch_means_half_width_rel(means);
-            if (fulcrum_batch_means_correlation(means) > MOST_CORRELATION) {
+            const struct batch_means *means = &measured->means;
+            double half = half_width_rel_of(means);
+            if (correlation_of(means) > MOST_CORRELATION) {
                 half *= CORRELATED_FACTOR;
             }
             settled = half + backlog_rel(sim, measured) <= half_width_rel;
@@ -596,8 +909,7 @@ static void report(const struct simulation *sim, const struct measurement *measu
     const struct fulcrum_pipeline_sums *sums = &sim->pipeline.sums;
     double time_s = sim->pipeline.now_s - measured->start_s;
     double steps = sim->steps - measured->start_steps;
-    double half = fulcrum_batch_means_half_width_rel(&measured->means) +
-                  backlog_rel(sim, measured);
+    double half = half_width_rel_of(&measured->means) + backlog_rel(sim, measured);
     out->method = FULCRUM_METHOD_SIMULATE;
     out->steps_per_s = steps / time_s;
     out->has_interval = half < (double)INFINITY;
@@ -652,8 +964,7 @@ enum fulcrum_status fulcrum_simulate(const struct fulcrum_network *network,
     double rounded = fabs((double)sim.servers - fulcrum_cpu_servers(&network->cpu));
     found.flags |= settled ? 0U : FULCRUM_FLAG_NOT_SETTLED;
     found.flags |= rounded > 1e-9 ? FULCRUM_FLAG_SERVERS_ROUNDED : 0U;
-    found.flags |=
-        fulcrum_step_source_cv(&network->step) < LOW_CV ? FULCRUM_FLAG_LOW_CV : 0U;
+    found.flags |= source_cv(&network->step) < LOW_CV ? FULCRUM_FLAG_LOW_CV : 0U;
     *out = found;
 end:
     clear(&sim);

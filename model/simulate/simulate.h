@@ -3,129 +3,11 @@
 #ifndef FULCRUM_MODEL_SIMULATE_SIMULATE_H
 #define FULCRUM_MODEL_SIMULATE_SIMULATE_H
 
-#include <assert.h>
-#include <math.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "model/network/network.h"
-
-/* Random lengths of environment steps, for the simulation. */
-
-enum { FULCRUM_DRAWS_AHEAD = 256 };
-
-/*
- * An endless row of independent lengths of one law. They are drawn in blocks: a loop
- * over nothing but draws keeps the processor busier than single ones between events do.
- */
-struct fulcrum_step_source {
-    enum fulcrum_step_law law;
-    double mean_s;
-    double shape;   /* lognormal sigma; Erlang stages; hyperexponential share of the
-                       first phase; Pareto exponent */
-    double scale;   /* lognormal median; mean of an Erlang stage or of the first phase;
-                       Pareto least value */
-    double scale_2; /* mean of the second phase */
-    uint64_t counter;
-    size_t next;
-    double length_s[FULCRUM_DRAWS_AHEAD];
-};
-
-/* A source for a checked step; the same seed gives the same lengths. */
-void fulcrum_step_source_init(
-    struct fulcrum_step_source *source, const struct fulcrum_step *step, uint64_t seed);
-
-/* Draws the next block. */
-void fulcrum_step_source_fill(struct fulcrum_step_source *source);
-
-/* Uniform in (0, 1), independent of the lengths. */
-double fulcrum_step_source_uniform(struct fulcrum_step_source *source);
-
-/* The coefficient of variation that is drawn: Erlang stages are whole. */
-double fulcrum_step_source_cv(const struct fulcrum_step *step);
-
-/* The next length in seconds; inline because it is part of every simulated step. */
-static inline double fulcrum_step_source_next(struct fulcrum_step_source *source)
-{
-    if (source->next == FULCRUM_DRAWS_AHEAD) {
-        fulcrum_step_source_fill(source);
-    }
-    return source->length_s[source->next++];
-}
-
-/* Host, GPU and delay of a simulated network, between two steps. */
-
-/* The stepping actors, next to finish first. */
-
-/*
- * A binary min-heap of finish times. The functions are inline because they are half of
- * the work of a simulated step. `value` has room for capacity + 1 times: the place
- * behind the last one holds a sentinel, so that a lone child has a sibling to lose to.
- * An empty heap has INFINITY there, so that nobody has to ask whether it is empty.
- */
-struct fulcrum_finish_heap {
-    double *value;
-    size_t count;
-};
-
-/* Empties the heap; `value` is borrowed. */
-static inline void fulcrum_finish_heap_init(
-    struct fulcrum_finish_heap *heap, double *value)
-{
-    *heap = (struct fulcrum_finish_heap){.value = value};
-    value[0] = (double)INFINITY;
-}
-
-/* The least finish time, INFINITY in an empty heap. */
-static inline double fulcrum_finish_heap_top(const struct fulcrum_finish_heap *heap)
-{
-    return heap->value[0];
-}
-
-static inline void fulcrum_finish_heap_push(
-    struct fulcrum_finish_heap *heap, double finish)
-{
-    double *value = heap->value;
-    size_t hole = heap->count++;
-    while (hole > 0 && value[(hole - 1) / 2] > finish) {
-        value[hole] = value[(hole - 1) / 2];
-        hole = (hole - 1) / 2;
-    }
-    value[hole] = finish;
-}
-
-/* Replaces the top, whose actor makes room for one that finishes at `finish`. */
-static inline void fulcrum_finish_heap_replace(
-    struct fulcrum_finish_heap *heap, double finish)
-{
-    double *value = heap->value;
-    size_t count = heap->count;
-    size_t hole = 0;
-    size_t child = 1;
-    value[count] = finish;
-    while (child < count) {
-        child += (size_t)(value[child + 1] < value[child]);
-        if (value[child] >= finish) {
-            break;
-        }
-        value[hole] = value[child];
-        hole = child;
-        child = 2 * hole + 1;
-    }
-    value[hole] = finish;
-}
-
-static inline void fulcrum_finish_heap_pop(struct fulcrum_finish_heap *heap)
-{
-    assert(heap->count > 0);
-    double last = heap->value[--heap->count];
-    if (heap->count > 0) {
-        fulcrum_finish_heap_replace(heap, last);
-    } else {
-        heap->value[0] = (double)INFINITY;
-    }
-}
 
 /* Actors that take turns on threads, a slice of a step at a time. */
 
@@ -272,40 +154,6 @@ void fulcrum_pipeline_train(struct fulcrum_pipeline *pipeline);
  * train step under way counts by what is left of it. 0 where nothing trains.
  */
 double fulcrum_pipeline_backlog(const struct fulcrum_pipeline *pipeline, double steps);
-
-/* Discrete-event simulation of a whole network. */
-
-/* Confidence interval of a simulated rate. */
-
-enum { FULCRUM_WINDOWS_LEAST = 20, FULCRUM_WINDOWS_MOST = 2 * FULCRUM_WINDOWS_LEAST };
-
-/*
- * Time taken by consecutive windows of equally many steps. When the room is used up,
- * neighbours are merged, so that windows grow with the length of the run and become
- * independent of each other.
- */
-struct fulcrum_batch_means {
-    double window_s[FULCRUM_WINDOWS_MOST];
-    size_t count;
-    size_t merged; /* windows added that make one entry */
-    size_t pending;
-};
-
-/* Adds one window of the original length. */
-void fulcrum_batch_means_add(struct fulcrum_batch_means *means, double window_s);
-
-/*
- * Half-width of the 95 % Student-t interval of the mean window, relative to that mean;
- * INFINITY below two entries and where no time has passed. It is the relative
- * half-width of the rate as well, to first order.
- */
-double fulcrum_batch_means_half_width_rel(const struct fulcrum_batch_means *means);
-
-/*
- * Correlation of neighbouring entries: near 0 where they are independent, so that the
- * half-width can be believed; 0 where all are equal.
- */
-double fulcrum_batch_means_correlation(const struct fulcrum_batch_means *means);
 
 /*
  * Simulates until the 95 % interval of steps_per_s is as narrow as asked for, or

@@ -93,7 +93,7 @@ static void add_step(void *context, struct fulcrum_study *study, size_t index,
     struct fulcrum_workload workload = design->workload;
     struct fulcrum_replicas replicas = {.steps_per_request = 1.0};
     fulcrum_shard_times(design, &workload);
-    fulcrum_shard_training(design, workload.training.train_step_s, &replicas);
+    fulcrum_shard_training(design, &workload, &replicas);
     const struct fulcrum_cluster_step *step = &replicas.training;
     values[FULCRUM_CLUSTER_COMPUTE] = step->compute_s;
     values[FULCRUM_CLUSTER_ALLREDUCE] = step->exposed_s;

@@ -16,7 +16,7 @@
 
 #include "model/design/memory_system.h"
 #include "model/predict/partition.h"
-#include "model/predict/power.h"
+#include "model/predict/to_network.h"
 #include "model/quantity.h"
 #include "model/study/study.h"
 #include "model/try.h"

@@ -28,9 +28,8 @@ static const struct fulcrum_item *main_item(const struct fulcrum_result *result)
     const struct fulcrum_item *first = NULL;
     for (size_t i = 0; i < fulcrum_result_count(result); i++) {
         const struct fulcrum_item *item = fulcrum_result_item(result, i);
-        if (item->table != NULL && !item->is_list &&
-            !fulcrum_table_is_keyed(item->table) &&
-            (first == NULL || fulcrum_table_is_main(item->table))) {
+        if (item->table != NULL && !item->is_list && !item->is_keyed &&
+            (first == NULL || item->is_main)) {
             first = item;
         }
     }
@@ -176,7 +175,7 @@ static void json_row(struct json_object *object, const struct fulcrum_table *tab
 static void json_table(
     struct json_object *parent, const char *key, const struct fulcrum_item *item)
 {
-    bool is_keyed = fulcrum_table_is_keyed(item->table);
+    bool is_keyed = item->is_keyed;
     struct json_object *array = is_keyed ? fulcrum_json_add_object(parent, key)
                                          : fulcrum_json_add_array(parent, key);
     for (size_t i = 0; i < fulcrum_table_rows(item->table); i++) {

@@ -1,5 +1,7 @@
 /* designs.c - designs and calibrations that several tests start from. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#define _POSIX_C_SOURCE 200809L /* strtok_r */
+
 #include "tests/support/designs.h"
 
 #include <stdio.h>
@@ -7,18 +9,16 @@
 
 #include "model/network/network.h"
 #include "model/predict/to_network.h"
+#include "model/simulate/simulate.h"
 #include "tests/support/suite.h"
 
 static void set_common(struct fulcrum_design *out)
 {
-    out->workload.total_env_steps = 1e6;
-    out->workload.step.cv = 0.5;
-    out->machine.rest_w = 100;
-    out->machine.psu_efficiency_frac = 0.9;
-    out->machine.cpu.idle_w = 12;
-    out->machine.cpu.core_idle_w = 1.2;
-    out->machine.cpu.core_dynamic_w = 4.2;
-    out->machine.cpu.socket_count = 1;
+    designs_set(out,
+        "workload.total_env_steps=1e6 workload.step.cv=0.5 machine.rest_w=100 "
+        "machine.psu_efficiency_frac=0.9 machine.cpu.idle_w=12 "
+        "machine.cpu.core_idle_w=1.2 machine.cpu.core_dynamic_w=4.2 "
+        "machine.cpu.socket_count=1");
 }
 
 void designs_gpu(struct fulcrum_design *out)
@@ -27,21 +27,13 @@ void designs_gpu(struct fulcrum_design *out)
     set_common(out);
     (void)strcpy(out->machine.cpu.name, "Xeon E5-2698 v4");
     (void)strcpy(out->machine.gpu.name, "V100");
-    out->machine.cpu.core_count = 20;
-    out->machine.cpu.thread_count = 40;
-    out->machine.cpu.smt_yield_frac = 0.25;
-    out->machine.cpu.single_thread_speed_rel = 1.0;
-    out->machine.gpu.count = 8;
-    out->machine.gpu.sm_count = 80;
-    out->machine.gpu.idle_w = 40;
-    out->machine.gpu.floor_w = 22;
-    out->machine.gpu.dynamic_w = 170;
-    out->workload.step.mean_s = 2e-3;
-    out->workload.network.per_batch_s = 1.2e-3;
-    out->workload.network.per_item_s = 6e-6;
-    out->workload.frame_skip = 4;
-    out->run.actor_count = 40;
-    out->run.sm_count = 80;
+    designs_set(out,
+        "machine.cpu.core_count=20 machine.cpu.thread_count=40 "
+        "machine.cpu.smt_yield_frac=0.25 machine.cpu.single_thread_speed_rel=1.0 "
+        "machine.gpu.count=8 machine.gpu.sm_count=80 machine.gpu.idle_w=40 "
+        "machine.gpu.floor_w=22 machine.gpu.dynamic_w=170 workload.step.mean_s=2e-3 "
+        "workload.network.per_batch_s=1.2e-3 workload.network.per_item_s=6e-6 "
+        "workload.frame_skip=4 run.actor_count=40 run.sm_count=80");
 }
 
 void designs_cpu(struct fulcrum_design *out)
@@ -49,14 +41,11 @@ void designs_cpu(struct fulcrum_design *out)
     fulcrum_design_init(out);
     set_common(out);
     (void)strcpy(out->machine.cpu.name, "Eight");
-    out->machine.accelerator = FULCRUM_ACCELERATOR_CPU;
-    out->machine.cpu.core_count = 8;
-    out->machine.cpu.thread_count = 8;
-    out->machine.cpu.smt_yield_frac = 0.0;
-    out->workload.step.mean_s = 1e-4;
-    out->workload.network.per_batch_s = 2e-5;
-    out->workload.network.per_item_s = 2e-6;
-    out->run.actor_count = 7;
+    designs_set(out,
+        "machine.accelerator=cpu machine.cpu.core_count=8 machine.cpu.thread_count=8 "
+        "machine.cpu.smt_yield_frac=0.0 workload.step.mean_s=1e-4 "
+        "workload.network.per_batch_s=2e-5 workload.network.per_item_s=2e-6 "
+        "run.actor_count=7");
 }
 
 struct fulcrum_network plain_network(
@@ -68,6 +57,17 @@ struct fulcrum_network plain_network(
         .step = {1.0, 1.0, FULCRUM_LAW_EXPONENTIAL},
         .gpu = {.per_batch_s = gpu_s, .per_item_s = item_s},
         .depth = 1};
+}
+
+struct fulcrum_solution simulated(
+    const struct fulcrum_network *network, uint64_t seed, double half_width_rel)
+{
+    const struct fulcrum_solver_options options = {
+        .seed = seed, .half_width_rel = half_width_rel};
+    struct fulcrum_solution out = {.steps_per_s = 0.0};
+    ASSERT_OK(fulcrum_network_check(network, NULL));
+    ASSERT_OK(fulcrum_simulate(network, &options, &out, NULL));
+    return out;
 }
 
 struct fulcrum_design gpu_design(void)
@@ -84,14 +84,33 @@ struct fulcrum_design cpu_design(void)
     return design;
 }
 
-void designs_assert_refused(
-    const struct fulcrum_design *design, enum fulcrum_status status, const char *part)
+void designs_set(struct fulcrum_design *design, const char *settings)
 {
+    char text[1000];
+    CU_ASSERT_FATAL(strlen(settings) < sizeof text);
+    (void)strcpy(text, settings);
+    char *rest = text;
+    for (char *path = strtok_r(text, " ", &rest); path != NULL;
+         path = strtok_r(NULL, " ", &rest)) {
+        char *value = strchr(path, '=');
+        CU_ASSERT_PTR_NOT_NULL_FATAL(value);
+        *value++ = '\0';
+        const struct fulcrum_field *field = fulcrum_field_find(path);
+        CU_ASSERT_PTR_NOT_NULL_FATAL(field);
+        ASSERT_OK(fulcrum_field_set_text(field, design, value, NULL));
+    }
+}
+
+void designs_assert_refused(const struct fulcrum_design *design, const char *settings,
+    enum fulcrum_status status, const char *part)
+{
+    struct fulcrum_design own = *design;
     struct fulcrum_replicas replicas;
     struct fulcrum_error err = {FULCRUM_OK, ""};
-    enum fulcrum_status found = fulcrum_design_check(design, &err);
+    designs_set(&own, settings);
+    enum fulcrum_status found = fulcrum_design_check(&own, &err);
     if (found == FULCRUM_OK) {
-        found = fulcrum_design_to_network(design, &replicas, &err);
+        found = fulcrum_design_to_network(&own, &replicas, &err);
     }
     CU_ASSERT_EQUAL(found, status);
     assert_part(err.detail, part);
@@ -112,4 +131,22 @@ void designs_add_log(struct fulcrum_calibration *calibration, const char *path,
     double value, double standard_error)
 {
     designs_add_parameter(calibration, path, value, standard_error, FULCRUM_SCALE_LOG);
+}
+
+double designs_crossover(const struct fulcrum_cluster *cluster, double most_per_node,
+    double model_parallel_count, const double *device_count, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        struct fulcrum_layout hybrid = {1.0, 1.0, 1.0, 1.0};
+        struct fulcrum_layout data = hybrid;
+        if (fulcrum_layout_spread(device_count[i], most_per_node, model_parallel_count,
+                &hybrid, NULL) == FULCRUM_OK &&
+            fulcrum_layout_spread(device_count[i], most_per_node, 1.0, &data, NULL) ==
+                FULCRUM_OK &&
+            fulcrum_cluster_step_of(cluster, &hybrid).quality_speedup >
+                fulcrum_cluster_step_of(cluster, &data).quality_speedup) {
+            return device_count[i];
+        }
+    }
+    return (double)NAN;
 }

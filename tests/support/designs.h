@@ -4,6 +4,7 @@
 #define FULCRUM_TESTS_DESIGNS_H
 
 #include "model/design/calibration.h"
+#include "model/design/cluster.h"
 #include "model/design/design.h"
 #include "model/network/network.h"
 
@@ -11,6 +12,10 @@
  */
 struct fulcrum_network plain_network(
     double actors, double threads, double gpu_s, double item_s);
+
+/* Of a network that is accepted. */
+struct fulcrum_solution simulated(
+    const struct fulcrum_network *network, uint64_t seed, double half_width_rel);
 
 /* One V100 beside 20 cores with 40 threads; R2D2-like times, greedy, no training. */
 struct fulcrum_design gpu_design(void);
@@ -20,10 +25,13 @@ void designs_gpu(struct fulcrum_design *out);
 struct fulcrum_design cpu_design(void);
 void designs_cpu(struct fulcrum_design *out);
 
-/* The design fails with that status and a message that has `part`: in its check or,
- * where that passes, as a network. */
-void designs_assert_refused(
-    const struct fulcrum_design *design, enum fulcrum_status status, const char *part);
+/* Sets fields as --set does: "run.gpu_count=2 workload.step.cv=0.5". */
+void designs_set(struct fulcrum_design *design, const char *settings);
+
+/* The design with these settings fails with that status and a message that has `part`:
+ * in its check or, where that passes, as a network. */
+void designs_assert_refused(const struct fulcrum_design *design, const char *settings,
+    enum fulcrum_status status, const char *part);
 
 /* A parameter at the end; asserts that it can be added. */
 void designs_add_parameter(struct fulcrum_calibration *calibration, const char *path,
@@ -31,5 +39,13 @@ void designs_add_parameter(struct fulcrum_calibration *calibration, const char *
 /* The same on the logarithmic scale. */
 void designs_add_log(struct fulcrum_calibration *calibration, const char *path,
     double value, double standard_error);
+
+/*
+ * The first of `device_count` (rising) at which hybrid training with workers of
+ * `model_parallel_count` devices is done sooner than data-parallel training; counts
+ * that cannot be laid out so are passed over. NAN: none.
+ */
+double designs_crossover(const struct fulcrum_cluster *cluster, double most_per_node,
+    double model_parallel_count, const double *device_count, size_t count);
 
 #endif

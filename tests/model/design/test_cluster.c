@@ -4,7 +4,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "model/design/cluster.h"
+#include "model/design/cluster.c" /* NOLINT(bugprone-suspicious-include) */
 #include "tests/support/designs.h"
 #include "tests/support/suite.h"
 
@@ -99,12 +99,11 @@ TEST(test_an_infinite_critical_batch_keeps_the_epochs)
 
 TEST(test_epochs_double_at_the_critical_batch)
 {
-    assert_close("at B_c", fulcrum_epochs_rel(4096, 0, 4096), 2.0, 1e-15);
+    assert_close("at B_c", epochs_rel_of(4096, 0, 4096), 2.0, 1e-15);
     assert_close("far beyond, in proportion",
-        fulcrum_epochs_rel(2e12, 64, 4096) / fulcrum_epochs_rel(1e12, 64, 4096), 2.0,
-        1e-6);
-    CU_ASSERT_EQUAL(fulcrum_epochs_rel(64, 64, (double)NAN), 1.0);
-    CU_ASSERT_TRUE(isnan(fulcrum_epochs_rel(128, 64, (double)NAN)));
+        epochs_rel_of(2e12, 64, 4096) / epochs_rel_of(1e12, 64, 4096), 2.0, 1e-6);
+    CU_ASSERT_EQUAL(epochs_rel_of(64, 64, (double)NAN), 1.0);
+    CU_ASSERT_TRUE(isnan(epochs_rel_of(128, 64, (double)NAN)));
 }
 
 /* Twice the devices are never half as good nor worse in steps, with any links. */
@@ -163,7 +162,7 @@ TEST(test_model_parallelism_is_amdahls_law)
 TEST(test_a_hybrid_of_one_is_data_parallel)
 {
     const struct fulcrum_cluster cluster = network();
-    CU_ASSERT_TRUE(isnan(fulcrum_cluster_crossover(&cluster, 8, 1, counts, COUNTS)));
+    CU_ASSERT_TRUE(isnan(designs_crossover(&cluster, 8, 1, counts, COUNTS)));
 }
 
 static void assert_product(
@@ -201,7 +200,7 @@ TEST(test_hybrid_never_wins_where_data_parallel_is_ideal)
     struct fulcrum_cluster cluster = network();
     cluster.gradient_byte = 0;
     cluster.critical_batch_size = (double)INFINITY;
-    CU_ASSERT_TRUE(isnan(fulcrum_cluster_crossover(&cluster, 8, 2, counts, COUNTS)));
+    CU_ASSERT_TRUE(isnan(designs_crossover(&cluster, 8, 2, counts, COUNTS)));
 }
 
 /* With free links it wins once epochs grow faster than 2 / SU_2: (16d), solved. */
@@ -209,7 +208,7 @@ TEST(test_the_crossover_is_where_epochs_outweigh_the_speed)
 {
     struct fulcrum_cluster cluster = network();
     cluster.gradient_byte = 0;
-    double crossover = fulcrum_cluster_crossover(&cluster, 8, 2, counts, COUNTS);
+    double crossover = designs_crossover(&cluster, 8, 2, counts, COUNTS);
     /* R = 2 / 1.6 = 1.25: (R - 1) / (1 - R / 2) of the critical batch. */
     double least = 0.25 / (1 - 0.625) * 4096 / 64;
     CU_ASSERT_TRUE(crossover > least);
@@ -217,7 +216,7 @@ TEST(test_the_crossover_is_where_epochs_outweigh_the_speed)
     /* Dearer links put it off: a faster step waits as long for them. */
     struct fulcrum_cluster dear = network();
     dear.link.network_byte_per_s = 1e9;
-    CU_ASSERT_TRUE(fulcrum_cluster_crossover(&dear, 8, 2, counts, COUNTS) >= crossover);
+    CU_ASSERT_TRUE(designs_crossover(&dear, 8, 2, counts, COUNTS) >= crossover);
 }
 
 /*
@@ -304,11 +303,9 @@ TEST(test_every_update_sums_its_gradients)
 TEST(test_a_design_says_what_trains_where)
 {
     struct fulcrum_design design = gpu_design();
-    design.workload.network.parameter_count = 1e6;
-    design.workload.training.batch_size = 32;
-    design.run.gpu_count = 4;
-    design.run.node_count = 3;
-    design.run.model_parallel_gpu_count = 2;
+    designs_set(&design,
+        "workload.network.parameter_count=1e6 workload.training.batch_size=32 "
+        "run.gpu_count=4 run.node_count=3 run.model_parallel_gpu_count=2");
     const struct fulcrum_cluster cluster = fulcrum_cluster_of(&design, 0.1);
     const struct fulcrum_layout layout = fulcrum_layout_of(&design);
     CU_ASSERT_EQUAL(cluster.gradient_byte, 4e6);
@@ -476,16 +473,13 @@ TEST(test_the_best_changes_with_bytes_and_devices)
         {1, 300e9, 3e-6}, {64, 25e9, 14e-6}};
     const struct fulcrum_link_level nodes[LEVELS] = {
         {8, 300e9, 3e-6}, {2, 25e9, 14e-6}};
-    CU_ASSERT_EQUAL(fulcrum_allreduce_chosen(FULCRUM_ALLREDUCE_BEST, many, LEVELS, 1e3),
+    CU_ASSERT_EQUAL(allreduce_chosen(FULCRUM_ALLREDUCE_BEST, many, LEVELS, 1e3),
         FULCRUM_ALLREDUCE_TREE);
-    CU_ASSERT_EQUAL(
-        fulcrum_allreduce_chosen(FULCRUM_ALLREDUCE_BEST, many, LEVELS, 1e10),
+    CU_ASSERT_EQUAL(allreduce_chosen(FULCRUM_ALLREDUCE_BEST, many, LEVELS, 1e10),
         FULCRUM_ALLREDUCE_RING);
-    CU_ASSERT_EQUAL(
-        fulcrum_allreduce_chosen(FULCRUM_ALLREDUCE_BEST, nodes, LEVELS, 1e9),
+    CU_ASSERT_EQUAL(allreduce_chosen(FULCRUM_ALLREDUCE_BEST, nodes, LEVELS, 1e9),
         FULCRUM_ALLREDUCE_HIERARCHICAL);
-    CU_ASSERT_EQUAL(
-        fulcrum_allreduce_chosen(FULCRUM_ALLREDUCE_TREE, nodes, LEVELS, 1e9),
+    CU_ASSERT_EQUAL(allreduce_chosen(FULCRUM_ALLREDUCE_TREE, nodes, LEVELS, 1e9),
         FULCRUM_ALLREDUCE_TREE);
 }
 

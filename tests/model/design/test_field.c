@@ -218,6 +218,6 @@ TEST(test_a_cpu_learner_needs_a_core_beside_the_actors)
     design.machine.gpu.count = (double)NAN;
     design.machine.gpu.sm_count = (double)NAN;
     ASSERT_OK(fulcrum_design_check(&design, NULL));
-    design.machine.learner_core_count = 20.0;
-    designs_assert_refused(&design, FULCRUM_ERR_INFEASIBLE, "");
+    designs_assert_refused(
+        &design, "machine.learner_core_count=20", FULCRUM_ERR_INFEASIBLE, "");
 }

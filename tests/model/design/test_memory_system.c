@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "model/design/memory_system.h"
+#include "model/design/memory_system.c" /* NOLINT(bugprone-suspicious-include) */
 #include "model/design/scale.h"
 #include "model/predict/to_network.h"
 #include "tests/support/designs.h"
@@ -36,7 +36,7 @@ TEST(test_an_equal_memory_system_changes_nothing)
         CU_ASSERT_EQUAL(fulcrum_dram_traffic_rel(&law, 6e6, (double)NAN), 1.0);
         CU_ASSERT_EQUAL(fulcrum_dram_traffic_rel(&law, (double)NAN, 6e6), 1.0);
     }
-    assert_close("time", fulcrum_memory_time_rel(dram_frac, 1.0, 1.0), 1.0, 1e-15);
+    assert_close("time", memory_time_rel(dram_frac, 1.0, 1.0), 1.0, 1e-15);
 }
 
 TEST(test_traffic_has_its_limits)
@@ -53,8 +53,8 @@ TEST(test_traffic_has_its_limits)
     CU_ASSERT_EQUAL(fulcrum_dram_traffic_rel(&bounded, 6e6, 1e9), 0.3);
     CU_ASSERT(fulcrum_dram_traffic_rel(&bounded, 6e6, 0.99e9) > 0.3);
     /* Infinite bandwidth: all but the DRAM's share is left. */
-    assert_close("bandwidth", fulcrum_memory_time_rel(dram_frac, 1.0, 1e300),
-        1.0 - dram_frac, 1e-15);
+    assert_close(
+        "bandwidth", memory_time_rel(dram_frac, 1.0, 1e300), 1.0 - dram_frac, 1e-15);
 }
 
 /* A reference that holds everything has compulsory traffic only; smaller caches more,
@@ -213,14 +213,14 @@ TEST(test_each_part_is_counted)
     struct fulcrum_design design = r2d2();
     design.workload.network.activation_byte = 1e5;
     design.workload.training.replay_byte = 3e9;
-    struct fulcrum_gpu_memory memory = fulcrum_gpu_memory_of(&design, 128);
+    struct gpu_memory memory = memory_of(&design, 128);
     assert_close("state", memory.state_byte, 16 * 4.4e6, 1e-14);
     assert_close(
         "training", memory.training_byte, 64 * 120 * 28224.0 + 64 * 80 * 1e5, 1e-14);
     assert_close("inference", memory.inference_byte, 128 * 2 * 28224.0, 1e-14);
     CU_ASSERT_EQUAL(memory.replay_byte, 3e9);
     CU_ASSERT(memory.is_whole);
-    assert_close("sum", fulcrum_gpu_memory_sum(&memory),
+    assert_close("sum", memory_sum(&memory),
         memory.state_byte + memory.training_byte + memory.inference_byte + 3e9, 1e-15);
 }
 
@@ -230,7 +230,7 @@ TEST(test_inference_alone_keeps_no_gradients)
     struct fulcrum_design design = r2d2();
     design.workload.training.env_steps_per_train_step = 0;
     design.workload.training.replay_byte = 3e9;
-    struct fulcrum_gpu_memory memory = fulcrum_gpu_memory_of(&design, 1);
+    struct gpu_memory memory = memory_of(&design, 1);
     assert_close("weights", memory.state_byte, 4 * 4.4e6, 1e-14);
     CU_ASSERT_EQUAL(memory.training_byte, 0.0);
     CU_ASSERT_EQUAL(memory.replay_byte, 0.0);
@@ -239,13 +239,13 @@ TEST(test_inference_alone_keeps_no_gradients)
 TEST(test_what_is_not_known_counts_as_nothing)
 {
     struct fulcrum_design design = r2d2();
-    struct fulcrum_gpu_memory memory = fulcrum_gpu_memory_of(&design, 128);
+    struct gpu_memory memory = memory_of(&design, 128);
     CU_ASSERT(!memory.is_whole);
     assert_close("observations alone", memory.training_byte, 64 * 120 * 28224.0, 1e-14);
     design.workload.network.observation_byte = (double)NAN;
     design.workload.network.parameter_count = (double)NAN;
-    memory = fulcrum_gpu_memory_of(&design, 128);
-    CU_ASSERT_EQUAL(fulcrum_gpu_memory_sum(&memory), 0.0);
+    memory = memory_of(&design, 128);
+    CU_ASSERT_EQUAL(memory_sum(&memory), 0.0);
     ASSERT_OK(fulcrum_gpu_memory_check(&design, 128, NULL));
 }
 
@@ -255,24 +255,22 @@ TEST(test_what_gpus_divide_is_counted_once)
 {
     struct fulcrum_design design = r2d2();
     double parameters = design.workload.network.parameter_count;
-    struct fulcrum_gpu_memory alone = fulcrum_gpu_memory_of(&design, 128);
-    design.machine.gpu.count = 8;
-    design.run.gpu_count = 8;
-    struct fulcrum_gpu_memory memory = fulcrum_gpu_memory_of(&design, 128);
+    struct gpu_memory alone = memory_of(&design, 128);
+    designs_set(&design, "machine.gpu.count=8 run.gpu_count=8");
+    struct gpu_memory memory = memory_of(&design, 128);
     CU_ASSERT_EQUAL(memory.training_byte, alone.training_byte);
     design.run.batch_scaling = FULCRUM_BATCH_STRONG;
-    memory = fulcrum_gpu_memory_of(&design, 128);
+    memory = memory_of(&design, 128);
     assert_close(
         "part of a batch", memory.training_byte, alone.training_byte / 8, 1e-14);
     CU_ASSERT_EQUAL(memory.state_byte, alone.state_byte);
-    design.run.batch_scaling = FULCRUM_BATCH_WEAK;
-    design.run.model_parallel_gpu_count = 2;
-    memory = fulcrum_gpu_memory_of(&design, 128);
+    designs_set(&design, "run.batch_scaling=weak run.model_parallel_gpu_count=2");
+    memory = memory_of(&design, 128);
     assert_close("half a network", memory.state_byte, alone.state_byte / 2, 1e-14);
     assert_close(
         "half its samples", memory.training_byte, alone.training_byte / 2, 1e-14);
     design.run.model_parallel_gpu_count = 8;
-    memory = fulcrum_gpu_memory_of(&design, 128);
+    memory = memory_of(&design, 128);
     assert_close("weights", memory.state_byte, 4 * parameters, 1e-14);
 }
 
@@ -280,8 +278,8 @@ TEST(test_a_memory_that_is_too_small_is_named)
 {
     struct fulcrum_error err = {FULCRUM_OK, ""};
     struct fulcrum_design design = r2d2();
-    struct fulcrum_gpu_memory memory = fulcrum_gpu_memory_of(&design, 128);
-    double needed = fulcrum_gpu_memory_sum(&memory);
+    struct gpu_memory memory = memory_of(&design, 128);
+    double needed = memory_sum(&memory);
     design.machine.gpu.memory_byte = needed;
     ASSERT_OK(fulcrum_gpu_memory_check(&design, 128, NULL));
     design.machine.gpu.memory_byte = needed * (1 - 1e-9);
@@ -291,8 +289,7 @@ TEST(test_a_memory_that_is_too_small_is_named)
     CU_ASSERT(strstr(err.detail, "replay") != NULL);
     design.machine.gpu.memory_byte = (double)NAN;
     ASSERT_OK(fulcrum_gpu_memory_check(&design, 128, NULL));
-    design.machine.gpu.memory_byte = 1e6;
-    design.machine.accelerator = FULCRUM_ACCELERATOR_CPU;
+    designs_set(&design, "machine.gpu.memory_byte=1e6 machine.accelerator=cpu");
     ASSERT_OK(fulcrum_gpu_memory_check(&design, 128, NULL));
 }
 
@@ -303,12 +300,10 @@ TEST(test_designs_that_do_not_fit_are_refused)
     static struct fulcrum_replicas replicas;
     struct fulcrum_design design = r2d2();
     ASSERT_OK(fulcrum_design_to_network(&design, &replicas, NULL));
-    design.workload.training.replay_byte = 16e9;
-    designs_assert_refused(&design, FULCRUM_ERR_INFEASIBLE, "");
-    design.workload.training.replay_byte = 0;
-    design.run.actor_count = 1e6;
-    design.workload.batching.size = 5e5;
+    designs_assert_refused(
+        &design, "workload.training.replay_byte=16e9", FULCRUM_ERR_INFEASIBLE, "");
+    designs_set(&design, "run.actor_count=1e6 workload.batching.size=5e5");
     ASSERT_OK(fulcrum_design_to_network(&design, &replicas, NULL));
-    design.workload.batching.policy = FULCRUM_BATCH_FIXED;
-    designs_assert_refused(&design, FULCRUM_ERR_INFEASIBLE, "");
+    designs_assert_refused(
+        &design, "workload.batching.policy=fixed", FULCRUM_ERR_INFEASIBLE, "");
 }

@@ -4,19 +4,18 @@
 
 #include <math.h>
 
+#include "tests/support/designs.h"
 #include "tests/support/suite.h"
 
 static struct fulcrum_workload v100_workload(void)
 {
     static struct fulcrum_design design;
     fulcrum_design_init(&design);
-    design.workload.step.mean_s = 2e-3;
-    design.workload.host.per_batch_s = 1e-3;
-    design.workload.host.per_item_s = 2e-5;
-    design.workload.host.delay_s = 4e-4;
-    design.workload.network.per_batch_s = 1.2e-3;
-    design.workload.network.per_item_s = 6e-6;
-    design.workload.training.train_step_s = 0.2;
+    designs_set(&design,
+        "workload.step.mean_s=2e-3 workload.host.per_batch_s=1e-3 "
+        "workload.host.per_item_s=2e-5 workload.host.delay_s=4e-4 "
+        "workload.network.per_batch_s=1.2e-3 workload.network.per_item_s=6e-6 "
+        "workload.training.train_step_s=0.2");
     return design.workload;
 }
 

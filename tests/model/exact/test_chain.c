@@ -1,6 +1,6 @@
 /* test_chain.c - the exact chain by hand, by other exact ways, and by simulation. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "model/exact/chain.h"
+#include "model/exact/chain.c" /* NOLINT(bugprone-suspicious-include) */
 
 #include <math.h>
 #include <stdio.h>
@@ -324,11 +324,8 @@ TEST(test_simulation_agrees)
     size_t count = kinds(networks);
     size_t inside = 0;
     for (size_t i = 0; i < count; i++) {
-        struct fulcrum_solver_options options = {
-            .seed = 17 + i, .half_width_rel = 0.002};
-        struct fulcrum_solution run = {.steps_per_s = 0.0};
+        struct fulcrum_solution run = simulated(&networks[i], 17 + i, 0.002);
         struct fulcrum_solution out = solved(&networks[i]);
-        ASSERT_OK(fulcrum_simulate(&networks[i], &options, &run, NULL));
         inside += out.steps_per_s >= run.steps_per_s_lo &&
                   out.steps_per_s <= run.steps_per_s_hi;
         /* Two of its half-widths are four standard deviations. Where the throughput is
@@ -434,8 +431,188 @@ TEST(test_depth_matters_only_with_host_and_gpu)
     network.gpu = (struct fulcrum_batch_time){.per_batch_s = 0.0};
     struct fulcrum_solution out = solved(&network);
     assert_close("no gpu", out.steps_per_s, rate, 1e-15);
-    struct fulcrum_solver_options options = {.seed = 3, .half_width_rel = 0.005};
-    struct fulcrum_solution run = {.steps_per_s = 0.0};
-    ASSERT_OK(fulcrum_simulate(&network, &options, &run, NULL));
+    struct fulcrum_solution run = simulated(&network, 3, 0.005);
     assert_near("X", rate, run.steps_per_s, 0.01 * rate);
+}
+
+/* What the chain needs of Markov processes. */
+
+enum { MOST = 200 };
+
+/* n independent lives: the rest is binomial. lgamma is good to some 1e-14 of it. */
+static double binomial(size_t n, size_t left, double time_s)
+{
+    double k = (double)left;
+    double all = (double)n;
+    double dead = -expm1(-time_s);
+    double log_ways = lgamma(all + 1.0) - lgamma(k + 1.0) - lgamma(all - k + 1.0);
+    return exp(log_ways - k * time_s + (all - k) * log(dead));
+}
+
+/* One at a time: the number gone is Poisson until nobody is left. */
+static double poisson(size_t n, size_t left, double time_s)
+{
+    double gone = (double)(n - left);
+    return exp(gone * log(time_s) - time_s - lgamma(gone + 1.0));
+}
+
+static void rates_of(double *rate_per_s, double servers)
+{
+    for (size_t n = 0; n <= MOST; n++) {
+        rate_per_s[n] = fmin((double)n, servers);
+    }
+}
+
+/* Nobody left is what remains to 1. */
+static void assert_distribution(struct pure_death *death, size_t start, double time_s,
+    double (*expected)(size_t n, size_t left, double time_s))
+{
+    const double *left = pure_death_run(death, start, time_s);
+    double some = 0.0;
+    for (size_t n = start; n > 0; n--) {
+        double chance = expected(start, n, time_s);
+        some += chance;
+        if (chance > 1e-60) {
+            assert_close("left", left[n], chance, 1e-12);
+        }
+    }
+    assert_close("none", 1.0 + left[0], 2.0 - some, 1e-12);
+}
+
+TEST(test_independent_lives_are_binomial)
+{
+    static const struct {
+        size_t start;
+        double time_s;
+    } cases[] = {{1, 0.5}, {1, 100.0}, {7, 1e-3}, {40, 0.05}, {40, 2.0}, {40, 30.0},
+        {200, 0.2}, {200, 1.0}, {200, 7.0}, {200, 60.0}};
+    double rate_per_s[MOST + 1];
+    rates_of(rate_per_s, MOST);
+    for (size_t i = 0; i < LENGTH(cases); i++) {
+        struct pure_death death;
+        CU_ASSERT_FATAL(pure_death_init(&death, rate_per_s, MOST));
+        assert_distribution(&death, cases[i].start, cases[i].time_s, binomial);
+        free(death.fastest_per_s);
+    }
+}
+
+TEST(test_one_at_a_time_is_poisson)
+{
+    static const double times_s[] = {0.01, 1.0, 40.0, 150.0, 700.0};
+    double rate_per_s[MOST + 1];
+    rates_of(rate_per_s, 1.0);
+    struct pure_death death;
+    CU_ASSERT_FATAL(pure_death_init(&death, rate_per_s, MOST));
+    for (size_t i = 0; i < LENGTH(times_s); i++) {
+        assert_distribution(&death, MOST, times_s[i], poisson);
+    }
+    free(death.fastest_per_s);
+}
+
+/* Going on from the last result must not be told from a fresh start. */
+TEST(test_neighbouring_starts_build_on_each_other)
+{
+    static const double growths[] = {0.0, 1e-3, 0.05};
+    double rate_per_s[MOST + 1];
+    rates_of(rate_per_s, MOST);
+    struct pure_death death;
+    CU_ASSERT_FATAL(pure_death_init(&death, rate_per_s, MOST));
+    for (size_t i = 0; i < LENGTH(growths); i++) {
+        double time_s = 0.3;
+        for (size_t start = MOST; start-- > 0;) {
+            assert_distribution(&death, start, time_s, binomial);
+            time_s += growths[i];
+        }
+    }
+    free(death.fastest_per_s);
+}
+
+/* Faster with fewer alive, as after oversubscription: two lives by hand. */
+TEST(test_rates_may_rise_as_the_count_falls)
+{
+    static const double rate_per_s[] = {0.0, 5.0, 2.0};
+    struct pure_death death;
+    CU_ASSERT_FATAL(pure_death_init(&death, rate_per_s, 2));
+    for (size_t start = 3; start-- > 0;) {
+        const double *left = pure_death_run(&death, start, 0.7);
+        double sum = 0.0;
+        for (size_t n = 0; n <= start; n++) {
+            sum += left[n];
+        }
+        assert_close("sum", sum, 1.0, 1e-15);
+        if (start == 2) {
+            double one = 2.0 / (5.0 - 2.0) * (exp(-1.4) - exp(-3.5));
+            assert_close("2 left", left[2], exp(-1.4), 1e-14);
+            assert_close("1 left", left[1], one, 1e-14);
+        } else if (start == 1) {
+            assert_close("1 left", left[1], exp(-3.5), 1e-14);
+        }
+    }
+    free(death.fastest_per_s);
+}
+
+TEST(test_no_time_and_all_time)
+{
+    double rate_per_s[MOST + 1];
+    rates_of(rate_per_s, 16.0);
+    struct pure_death death;
+    CU_ASSERT_FATAL(pure_death_init(&death, rate_per_s, MOST));
+    CU_ASSERT_EQUAL(pure_death_run(&death, MOST, 0.0)[MOST], 1.0);
+    CU_ASSERT_EQUAL(pure_death_run(&death, MOST, 0.0)[MOST - 1], 0.0);
+    const double *left = pure_death_run(&death, MOST, 1e9);
+    CU_ASSERT_EQUAL(left[0], 1.0);
+    CU_ASSERT_EQUAL(left[1], 0.0);
+    CU_ASSERT_EQUAL(left[MOST], 0.0);
+    free(death.fastest_per_s);
+}
+
+enum { STATES_MOST = 4, STATES_LONG = 300 };
+
+TEST(test_small_chains_by_hand)
+{
+    static const struct {
+        const char *name;
+        size_t count;
+        double chance[STATES_MOST * STATES_MOST];
+        double share[STATES_MOST];
+    } cases[] = {
+        {"alone", 1, {1.0}, {1.0}},
+        {"two", 2, {0.7, 0.3, 0.1, 0.9}, {0.25, 0.75}},
+        /* Never stays, never forgets: 0 -> 1 -> 2 -> 0. */
+        {"round", 3, {0, 1, 0, 0, 0, 1, 1, 0, 0}, {1.0 / 3, 1.0 / 3, 1.0 / 3}},
+        /* Two pairs, each in itself; the bridges are 3e-40 to and 1e-40 back. */
+        {"bridge", 4,
+            {0.5, 0.5, 0, 0, 0.5, 0.5, 3e-40, 0, 0, 1e-40, 0.5, 0.5, 0, 0, 0.5, 0.5},
+            {0.125, 0.125, 0.375, 0.375}},
+        /* Only where state 0 leads to: 3 is left alone, 0 itself is left behind. */
+        {"ways", 4, {0, 1, 0, 0, 0, 0, 1, 0, 0, 1, 0, 0, 0, 0, 0, 1},
+            {0.0, 0.5, 0.5, 0.0}},
+    };
+    for (size_t i = 0; i < LENGTH(cases); i++) {
+        double chance[STATES_MOST * STATES_MOST];
+        double share[STATES_MOST];
+        for (size_t j = 0; j < LENGTH(chance); j++) {
+            chance[j] = cases[i].chance[j];
+        }
+        stationary(share, chance, cases[i].count);
+        for (size_t j = 0; j < cases[i].count; j++) {
+            assert_close(cases[i].name, share[j] + 1.0, cases[i].share[j] + 1.0, 1e-15);
+        }
+    }
+}
+
+/* Up with chance 2/3, down with 1/3: shares double 299 times, from about 1e-90. */
+TEST(test_shares_span_ninety_decades)
+{
+    static double chance[STATES_LONG * STATES_LONG];
+    static double share[STATES_LONG];
+    for (size_t i = 0; i + 1 < STATES_LONG; i++) {
+        chance[i * STATES_LONG + i + 1] = 2.0 / 3.0;
+        chance[(i + 1) * STATES_LONG + i] = 1.0 / 3.0;
+    }
+    stationary(share, chance, STATES_LONG);
+    assert_close("last", share[STATES_LONG - 1], 0.5, 1e-13);
+    for (size_t i = 0; i + 1 < STATES_LONG; i++) {
+        assert_close("ratio", share[i + 1] / share[i], 2.0, 1e-14);
+    }
 }

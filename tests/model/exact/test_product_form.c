@@ -1,6 +1,6 @@
 /* test_product_form.c - product-form networks against exact and long double answers. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "model/exact/product_form.h"
+#include "model/exact/product_form.c" /* NOLINT(bugprone-suspicious-include) */
 
 #include <json-c/json.h>
 #include <math.h>
@@ -9,12 +9,12 @@
 
 #include "tests/support/suite.h"
 
-enum { MOST_STATIONS = 4, MOST_CUSTOMERS = 4096, MOST_RATES = 256 };
+enum { STATIONS_MOST = 4, CUSTOMERS_MOST = 4096, RATES_MOST = 256 };
 
 struct answer {
     enum fulcrum_status status;
     double cycles_per_s;
-    struct fulcrum_product_form_load loads[MOST_STATIONS];
+    struct fulcrum_product_form_load loads[STATIONS_MOST];
 };
 
 static struct fulcrum_product_form_station queue(double service_s)
@@ -96,11 +96,11 @@ static void read_station(struct json_object *from,
     while (strcmp(type, fulcrum_product_form_type_name(station->type)) != 0) {
         station->type++;
     }
-    struct json_object *rates = json_object_object_get(from, "rate");
-    station->rate_count = rates != NULL ? json_object_array_length(rates) : 0;
-    CU_ASSERT_FATAL(station->rate_count <= MOST_RATES);
+    struct json_object *list = json_object_object_get(from, "rate");
+    station->rate_count = list != NULL ? json_object_array_length(list) : 0;
+    CU_ASSERT_FATAL(station->rate_count <= RATES_MOST);
     for (size_t i = 0; i < station->rate_count; i++) {
-        rate[i] = json_object_get_double(json_object_array_get_idx(rates, i));
+        rate[i] = json_object_get_double(json_object_array_get_idx(list, i));
     }
 }
 
@@ -111,10 +111,10 @@ static void assert_case(struct json_object *from)
     struct json_object *stations = json_object_object_get(given, "stations");
     struct json_object *expected = json_object_object_get(from, "expected");
     struct json_object *loads = json_object_object_get(expected, "stations");
-    struct fulcrum_product_form_station station[MOST_STATIONS];
-    double rate[MOST_STATIONS][MOST_RATES];
+    struct fulcrum_product_form_station station[STATIONS_MOST];
+    double rate[STATIONS_MOST][RATES_MOST];
     size_t count = json_object_array_length(stations);
-    CU_ASSERT_FATAL(count <= MOST_STATIONS);
+    CU_ASSERT_FATAL(count <= STATIONS_MOST);
     for (size_t i = 0; i < count; i++) {
         read_station(json_object_array_get_idx(stations, i), &station[i], rate[i]);
     }
@@ -309,20 +309,20 @@ static long double log_sum(long double one, long double other)
 static long double mean_at_servers(
     double servers, double service_s, double queue_s, double think_s)
 {
-    static long double others[MOST_CUSTOMERS + 1];
+    static long double others[CUSTOMERS_MOST + 1];
     long double thinking = 0.0L;
     others[0] = 0.0L;
-    for (size_t n = 1; n <= MOST_CUSTOMERS; n++) {
+    for (size_t n = 1; n <= CUSTOMERS_MOST; n++) {
         thinking += logl((long double)think_s / (long double)n);
         others[n] = log_sum(others[n - 1] + logl((long double)queue_s), thinking);
     }
     long double here = 0.0L;
-    long double sum = others[MOST_CUSTOMERS];
+    long double sum = others[CUSTOMERS_MOST];
     long double moment = -HUGE_VALL;
-    for (size_t n = 1; n <= MOST_CUSTOMERS; n++) {
+    for (size_t n = 1; n <= CUSTOMERS_MOST; n++) {
         here +=
             logl((long double)service_s / fminl((long double)n, (long double)servers));
-        long double weight = here + others[MOST_CUSTOMERS - n];
+        long double weight = here + others[CUSTOMERS_MOST - n];
         sum = log_sum(sum, weight);
         moment = log_sum(moment, weight + logl((long double)n));
     }
@@ -339,7 +339,7 @@ TEST(test_thousands_of_customers_against_long_double)
         const struct fulcrum_product_form_station stations[] = {
             multi(given[1], given[0]), queue(given[2])};
         struct fulcrum_product_form_network network =
-            network_of(MOST_CUSTOMERS, given[3], stations, 2);
+            network_of(CUSTOMERS_MOST, given[3], stations, 2);
         struct answer answer = solved(&network);
         double expected =
             (double)mean_at_servers(given[0], given[1], given[2], given[3]);
@@ -367,8 +367,7 @@ TEST(test_audit_refuses_what_cannot_be)
         bad.cycles_per_s *= cases[i].throughput_factor;
         bad.loads[1].mean_customers *= cases[i].customers_factor;
         bad.loads[1].busy_frac = cases[i].busy_frac;
-        ASSERT_FAILS(
-            fulcrum_product_form_audit(&network, bad.cycles_per_s, bad.loads, &err),
+        ASSERT_FAILS(audit(&network, bad.cycles_per_s, bad.loads, &err),
             FULCRUM_ERR_NUMERIC, cases[i].named);
     }
 }
@@ -378,8 +377,8 @@ TEST(test_check_names_every_fault)
     static const double zero_rate[] = {1.0, 0.0};
     struct fulcrum_product_form_station unknown = queue(1.0);
     unknown.type = (enum fulcrum_product_form_type)9;
-    struct fulcrum_product_form_station visits = queue(1.0);
-    visits.visits = -1.0;
+    struct fulcrum_product_form_station many = queue(1.0);
+    many.visits = -1.0;
     const struct {
         struct fulcrum_product_form_station station;
         double customers;
@@ -390,7 +389,7 @@ TEST(test_check_names_every_fault)
         {queue(1.0), 1e6, 0.0, "customers = 1e+06"},
         {queue(1.0), 2.0, -1.0, "think_s = -1"}, {queue(NAN), 2.0, 0.0, "service_s"},
         {queue(-1.0), 2.0, 0.0, "queue: service_s = -1"},
-        {visits, 2.0, 0.0, "queue: visits = -1"},
+        {many, 2.0, 0.0, "queue: visits = -1"},
         {multi(1.0, 0.0), 2.0, 0.0, "multi: servers = 0"},
         {multi(1.0, 2.5), 2.0, 0.0, "multi: servers = 2.5"},
         {ld(1.0, zero_rate, 2), 2.0, 0.0, "ld: rate[1] = 0"},
@@ -411,4 +410,139 @@ TEST(test_names_end_where_the_types_end)
 {
     CU_ASSERT_STRING_EQUAL(fulcrum_product_form_type_name(FULCRUM_STATION_LD), "ld");
     CU_ASSERT_PTR_NULL(fulcrum_product_form_type_name(FULCRUM_STATION_LD + 1));
+}
+
+/* Series that span thousands of decades. */
+
+enum { COUNT = 600 };
+
+/* base to the power of n. */
+static struct wide power_of(double base, size_t n)
+{
+    struct wide value = {1.0, 0};
+    for (size_t i = 0; i < n; i++) {
+        value = wide_times(value, base);
+    }
+    return value;
+}
+
+TEST(test_arithmetic_beyond_double)
+{
+    static const double bases[] = {1e3, 1e-3, 1e60, 1e-60, 1e200, 1e-200};
+    for (size_t i = 0; i < LENGTH(bases); i++) {
+        struct wide high = power_of(bases[i], 1001);
+        struct wide low = power_of(bases[i], 1000);
+        assert_close("ratio", wide_ratio(high, low), bases[i], 1e-12);
+        struct wide product = wide_product(high, low);
+        assert_close(
+            "product", wide_ratio(product, power_of(bases[i], 2001)), 1.0, 1e-12);
+        struct wide twice = wide_sum(low, low);
+        assert_close("sum", wide_ratio(twice, low), 2.0, 1e-15);
+    }
+}
+
+TEST(test_the_small_one_gets_lost_as_it_should)
+{
+    struct wide none = {0.0, 0};
+    struct wide one = {1.0, 0};
+    struct wide huge = power_of(1e100, 50);
+    struct wide sum = wide_sum(one, huge);
+    CU_ASSERT_EQUAL(wide_ratio(sum, huge), 1.0);
+    sum = wide_sum(huge, one);
+    CU_ASSERT_EQUAL(wide_ratio(sum, huge), 1.0);
+    CU_ASSERT_EQUAL(wide_ratio(one, huge), 0.0);
+    CU_ASSERT_EQUAL(wide_ratio(wide_sum(none, one), one), 1.0);
+    CU_ASSERT_EQUAL(wide_ratio(wide_sum(one, none), one), 1.0);
+    CU_ASSERT_EQUAL(wide_times(huge, 0.0).mantissa, 0.0);
+    /* Neighbouring powers add up across the border of their mantissas. */
+    struct wide below = {0x1p255, 0};
+    struct wide above = {0x1p-256, 1};
+    sum = wide_sum(below, above);
+    CU_ASSERT_EQUAL(wide_ratio(sum, below), 3.0);
+}
+
+/* Binomial coefficients: (1, 1) convolved with itself, against their logarithms. */
+TEST(test_convolution_counts_the_ways)
+{
+    struct wide_kernel pair = {.knee = 1, .ratio = 0.0};
+    struct wide_series from;
+    struct wide_series to;
+    CU_ASSERT_FATAL(wide_series_init(&pair.head, 2) && wide_series_init(&from, COUNT) &&
+                    wide_series_init(&to, COUNT));
+    /* 1e150 each, so that the sums run up to 1e90000. */
+    wide_series_append(&pair.head, power_of(1e150, 1));
+    wide_series_append(&pair.head, power_of(1e150, 1));
+    wide_series_append(&from, (struct wide){1.0, 0});
+    for (size_t n = 1; n < COUNT; n++) {
+        wide_convolve(&to, &pair, &from);
+        struct wide_series swapped = from;
+        from = to;
+        to = swapped;
+    }
+    double rows = COUNT - 1;
+    struct wide scale = power_of(1e150, COUNT - 1);
+    for (size_t k = 0; k < COUNT; k++) {
+        double ways = exp(lgamma(rows + 1.0) - lgamma((double)k + 1.0) -
+                          lgamma(rows - (double)k + 1.0));
+        double found = wide_ratio(wide_series_at(&from, k), scale);
+        assert_close("ways", found, ways, 1e-11);
+    }
+    wide_series_clear(&pair.head);
+    wide_series_clear(&from);
+    wide_series_clear(&to);
+}
+
+/* One kernel in two forms, and what it is convolved with. */
+struct forms {
+    struct wide_kernel brief; /* three values, and then a ratio */
+    struct wide_kernel whole;
+    struct wide_series in;
+    struct wide_series out[2];
+};
+
+static void init_forms(struct forms *forms, double ratio)
+{
+    *forms = (struct forms){
+        .brief = {.knee = 2, .ratio = ratio}, .whole = {.knee = COUNT, .ratio = 0.0}};
+    CU_ASSERT_FATAL(wide_series_init(&forms->brief.head, 3) &&
+                    wide_series_init(&forms->whole.head, COUNT) &&
+                    wide_series_init(&forms->in, COUNT) &&
+                    wide_series_init(&forms->out[0], COUNT) &&
+                    wide_series_init(&forms->out[1], COUNT));
+    const double first[] = {2.0, 5.0};
+    struct wide value = {1.0, 0};
+    for (size_t n = 0; n < COUNT; n++) {
+        wide_series_append(&forms->whole.head, value);
+        wide_series_append(&forms->in, power_of(n % 7 == 0 ? 0.0 : 1.7, n % 40));
+        value = wide_times(value, n < 2 ? first[n] : ratio);
+    }
+    for (size_t n = 0; n < 3; n++) {
+        wide_series_append(&forms->brief.head, wide_series_at(&forms->whole.head, n));
+    }
+}
+
+static void clear_forms(struct forms *forms)
+{
+    wide_series_clear(&forms->brief.head);
+    wide_series_clear(&forms->whole.head);
+    wide_series_clear(&forms->in);
+    wide_series_clear(&forms->out[0]);
+    wide_series_clear(&forms->out[1]);
+}
+
+TEST(test_geometric_end_equals_its_values)
+{
+    static const double ratios[] = {0.5, 1.0, 3e5};
+    for (size_t i = 0; i < LENGTH(ratios); i++) {
+        struct forms forms;
+        init_forms(&forms, ratios[i]);
+        wide_convolve(&forms.out[0], &forms.brief, &forms.in);
+        wide_convolve(&forms.out[1], &forms.whole, &forms.in);
+        for (size_t n = 0; n < COUNT; n++) {
+            struct wide found = wide_series_at(&forms.out[0], n);
+            struct wide expected = wide_series_at(&forms.out[1], n);
+            assert_close("both forms", wide_ratio(found, expected), 1.0, 1e-12);
+        }
+        clear_forms(&forms);
+    }
 }

@@ -45,7 +45,7 @@ static struct fulcrum_solution fast(const struct fulcrum_network *network)
     return out;
 }
 
-static struct fulcrum_solution simulated(
+static struct fulcrum_solution truth_of(
     const struct fulcrum_network *network, double half_width_rel)
 {
     struct fulcrum_solver_options options = {
@@ -134,7 +134,7 @@ TEST(test_stages_without_time)
     network = lognormal(100, 200, 1.0);
     network.step.mean_s = 0.0;
     network.gpu.per_item_s = 0.0;
-    struct fulcrum_solution truth = simulated(&network, 0.01);
+    struct fulcrum_solution truth = truth_of(&network, 0.01);
     assert_close("no steps", fast(&network).steps_per_s, truth.steps_per_s, 0.01);
 }
 
@@ -262,7 +262,7 @@ TEST(test_each_kind_agrees_with_the_simulation)
     make_kinds(kinds);
     for (size_t i = 0; i < KINDS; i++) {
         struct fulcrum_solution out = fast(&kinds[i].network);
-        struct fulcrum_solution truth = simulated(&kinds[i].network, 0.004);
+        struct fulcrum_solution truth = truth_of(&kinds[i].network, 0.004);
         double margin = out.error_rel + 0.005;
         assert_close(kinds[i].name, out.steps_per_s, truth.steps_per_s, margin);
         assert_close("batch", out.mean_batch, truth.mean_batch, 0.06);

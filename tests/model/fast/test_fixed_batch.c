@@ -1,11 +1,12 @@
 /* test_fixed_batch.c - fixed batches worked out by hand, and against the simulation. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "model/fast/fixed_batch.h"
+#include "model/fast/fixed_batch.c" /* NOLINT(bugprone-suspicious-include) */
 
 #include <math.h>
 
 #include "bench/compare.h"
 #include "model/predict/solver.h"
+#include "tests/support/designs.h"
 #include "tests/support/suite.h"
 
 /* Batches of `batch`, an actor to a thread, stages of 1 s and 2 s, a delay of 0.5 s. */
@@ -197,15 +198,15 @@ TEST(test_extremes_have_an_answer_within_bounds)
 /* Sums of binomial terms by hand, and the two forms where they meet. */
 TEST(test_chance_of_too_few)
 {
-    assert_close("3 of 4", fulcrum_probability_below(2.0, 1.0, 3.0), 11.0 / 16.0, 1e-9);
-    assert_close("1 of 2", fulcrum_probability_below(0.5, 0.375, 1.0), 0.5625, 1e-9);
-    assert_close("all of 20", fulcrum_probability_below(19.0, 0.95, 20.0),
-        1.0 - pow(0.95, 20), 0.02);
-    assert_close("11 of 20", fulcrum_probability_below(10.0, 5.0, 11.0), 0.5881, 0.005);
-    CU_ASSERT_DOUBLE_EQUAL(fulcrum_probability_below(500.0, 10.0, 100.0), 0.0, 0.0);
-    CU_ASSERT_DOUBLE_EQUAL(fulcrum_probability_below(10.0, 5.0, 100.0), 1.0, 0.0);
-    assert_close("E[Z+]", fulcrum_normal_beyond(0.0, 2.0), 0.79788456, 1e-6);
-    assert_close("far", fulcrum_normal_beyond(20.0, 1.0), 20.0, 1e-9);
+    assert_close("3 of 4", probability_below(2.0, 1.0, 3.0), 11.0 / 16.0, 1e-9);
+    assert_close("1 of 2", probability_below(0.5, 0.375, 1.0), 0.5625, 1e-9);
+    assert_close(
+        "all of 20", probability_below(19.0, 0.95, 20.0), 1.0 - pow(0.95, 20), 0.02);
+    assert_close("11 of 20", probability_below(10.0, 5.0, 11.0), 0.5881, 0.005);
+    CU_ASSERT_DOUBLE_EQUAL(probability_below(500.0, 10.0, 100.0), 0.0, 0.0);
+    CU_ASSERT_DOUBLE_EQUAL(probability_below(10.0, 5.0, 100.0), 1.0, 0.0);
+    assert_close("E[Z+]", normal_beyond(0.0, 2.0), 0.79788456, 1e-6);
+    assert_close("far", normal_beyond(20.0, 1.0), 20.0, 1e-9);
 }
 
 TEST(test_few_threads_and_equal_steps_are_a_risk)
@@ -239,10 +240,7 @@ static double error_frac(enum fulcrum_domain domain, size_t index)
 {
     struct fulcrum_network network = fulcrum_random_network(domain, 11, index);
     network.training = (struct fulcrum_training){.env_steps_per_train_step = 0};
-    struct fulcrum_solver_options options = {
-        .method = FULCRUM_METHOD_SIMULATE, .seed = index, .half_width_rel = 0.01};
-    struct fulcrum_solution truth = {.steps_per_s = 0.0};
-    ASSERT_OK(fulcrum_solve(&network, &options, &truth, NULL));
+    struct fulcrum_solution truth = simulated(&network, index, 0.01);
     struct fulcrum_cycle cycle = solve(&network);
     double servers = fmax(1.0, round(fulcrum_cpu_servers(&network.cpu)));
     double busy = truth.cpu_thread_busy_frac;
@@ -267,4 +265,124 @@ TEST(test_random_networks_agree_with_the_simulation)
         CU_ASSERT(sum < 0.02 * COUNT);
         CU_ASSERT(most < 0.1);
     }
+}
+
+/* The work rate of a CPU, tabulated. */
+
+static const double measured[] = {1.0, 1.9, 2.7, 3.4, 3.2, 3.0};
+
+static const struct fulcrum_cpu_station stations[] = {
+    {.core_count = 1, .thread_count = 1},
+    {.core_count = 4, .thread_count = 8, .smt_yield_frac = 0.3, .turbo_frac = 0.4},
+    {.core_count = 48,
+        .thread_count = 96,
+        .reserved_threads = 2.5,
+        .smt_yield_frac = 0.25,
+        .turbo_frac = 0.2,
+        .oversubscription_frac = 0.1},
+    {.core_count = 500, .thread_count = 1000, .smt_yield_frac = 0.3},
+    {.core_count = 3, .thread_count = 3, .reserved_threads = 2.99},
+    {.curve = FULCRUM_CURVE_SATURATING,
+        .core_count = 32,
+        .thread_count = 64,
+        .smt_yield_frac = 0.3,
+        .serial_frac = 0.01,
+        .knee = 2,
+        .cap_per_core = 0.9,
+        .cross_socket_frac = 0.9},
+    {.curve = FULCRUM_CURVE_SATURATING_SYNC,
+        .core_count = 24,
+        .thread_count = 48,
+        .smt_yield_frac = 0.3,
+        .knee = 4,
+        .cap_per_core = 1,
+        .cross_socket_frac = 1},
+    {.curve = FULCRUM_CURVE_TABLE,
+        .core_count = 6,
+        .thread_count = 6,
+        .capacity = measured,
+        .capacity_count = LENGTH(measured)},
+    {.curve = FULCRUM_CURVE_TABLE,
+        .core_count = 6,
+        .thread_count = 6,
+        .reserved_threads = 2,
+        .capacity = measured,
+        .capacity_count = LENGTH(measured)},
+};
+
+/* Whole threads up to 256 are nodes; a second look finds what the first has stored. */
+TEST(test_whole_threads_are_exact)
+{
+    for (size_t i = 0; i < LENGTH(stations); i++) {
+        struct rate_cells cells;
+        rate_cells_init(&cells, &stations[i]);
+        double servers = fulcrum_cpu_servers(&stations[i]);
+        for (size_t k = 1; (double)k <= fmin(servers, 256.0); k++) {
+            double n = (double)k;
+            double exact = fulcrum_cpu_capacity(&stations[i], n);
+            double tolerance = servers <= 256.0 ? 1e-12 : 2e-3;
+            assert_close("first", rate_cells_at(&cells, n), exact, tolerance);
+            assert_close("again", rate_cells_at(&cells, n), exact, tolerance);
+        }
+    }
+}
+
+/* In lockstep the first shared core slows all: a jump, spread over one thread. */
+static int in_jump(const struct fulcrum_cpu_station *cpu, double n)
+{
+    return cpu->curve == FULCRUM_CURVE_SATURATING_SYNC && n > cpu->core_count &&
+           n < cpu->core_count + 1.0;
+}
+
+TEST(test_parts_of_threads_are_close)
+{
+    for (size_t i = 0; i < LENGTH(stations); i++) {
+        struct rate_cells cells;
+        rate_cells_init(&cells, &stations[i]);
+        double servers = fulcrum_cpu_servers(&stations[i]);
+        for (size_t k = 1; k < 77; k++) {
+            double n = servers * (double)k / 77.0;
+            double exact = fulcrum_cpu_capacity(&stations[i], n);
+            double rate = rate_cells_at(&cells, n);
+            double margin = in_jump(&stations[i], n) ? 0.3 : 0.015;
+            assert_close("between nodes", rate, exact, margin);
+        }
+    }
+}
+
+TEST(test_jump_is_spread_over_one_thread)
+{
+    const struct fulcrum_cpu_station *cpu = &stations[6];
+    struct rate_cells cells;
+    rate_cells_init(&cells, cpu);
+    double before = fulcrum_cpu_capacity(cpu, cpu->core_count);
+    double after = fulcrum_cpu_capacity(cpu, cpu->core_count + 1.0);
+    CU_ASSERT(after < 0.9 * before);
+    double rate = rate_cells_at(&cells, cpu->core_count + 0.25);
+    assert_close("jump", rate, 0.75 * before + 0.25 * after, 1e-12);
+}
+
+/* The loss to crowding begins just above S, and a table may go on falling. */
+TEST(test_crowds_are_exact)
+{
+    for (size_t i = 0; i < LENGTH(stations); i++) {
+        struct rate_cells cells;
+        rate_cells_init(&cells, &stations[i]);
+        double servers = fulcrum_cpu_servers(&stations[i]);
+        for (int k = -10; k < 7; k++) {
+            double n = servers + ldexp(1.0, k);
+            assert_close("crowd", rate_cells_at(&cells, n),
+                fulcrum_cpu_capacity(&stations[i], n), 1e-12);
+        }
+    }
+}
+
+TEST(test_nobody_works_at_no_rate)
+{
+    struct rate_cells cells;
+    rate_cells_init(&cells, &stations[1]);
+    CU_ASSERT_DOUBLE_EQUAL(rate_cells_at(&cells, 0.0), 0.0, 0.0);
+    /* Linear below the first node, which lies at a quarter of a thread. */
+    double quarter = fulcrum_cpu_capacity(&stations[1], 0.25);
+    assert_close("few", rate_cells_at(&cells, 1e-6), 4e-6 * quarter, 1e-9);
 }

@@ -3,88 +3,15 @@
 #include <math.h>
 #include <stdint.h>
 
-#include "model/fast/greedy_small.h"
+#include "model/fast/greedy_small.c" /* NOLINT(bugprone-suspicious-include) */
 #include "tests/support/suite.h"
-
-/* x -> factor x + (1 - factor) i in each component: the fixed point is 0, 1, 2... */
-static void apply(const double *factor, size_t length, const double *point, double *out)
-{
-    for (size_t i = 0; i < length; i++) {
-        out[i] = factor[i] * point[i] + (1.0 - factor[i]) * (double)i;
-    }
-}
-
-static double error_after(const double *factor, size_t length, int turns)
-{
-    struct fulcrum_anderson anderson = {.length = 0};
-    double point[8] = {5.0, -3.0, 7.0, 1.0, 2.0, 4.0, -1.0, 6.0};
-    double image[8] = {0.0};
-    ASSERT_OK(fulcrum_anderson_init(&anderson, length, NULL));
-    for (int i = 0; i < turns; i++) {
-        apply(factor, length, point, image);
-        fulcrum_anderson_step(&anderson, point, image);
-    }
-    double error = 0.0;
-    for (size_t i = 0; i < length; i++) {
-        error = fmax(error, fabs(point[i] - (double)i));
-    }
-    fulcrum_anderson_clear(&anderson);
-    return error;
-}
-
-TEST(test_first_step_is_the_image)
-{
-    static const double factor[] = {0.5, 0.5};
-    CU_ASSERT_DOUBLE_EQUAL(error_after(factor, 2, 1), 2.5, 1e-12);
-}
-
-/* As many steps as there are factors span all there is to correct. */
-TEST(test_linear_map_with_few_modes_ends_at_once)
-{
-    static const double slow[] = {0.999, 0.9, 0.999, 0.9, 0.5, 0.5, 0.9, 0.999};
-    CU_ASSERT_TRUE(error_after(slow, 8, 4) > 1.0);
-    CU_ASSERT_TRUE(error_after(slow, 8, 5) < 1e-9);
-    static const double alternating[] = {-0.99, 0.99, -0.99, 0.99};
-    CU_ASSERT_TRUE(error_after(alternating, 4, 4) < 1e-9);
-}
-
-/* Plain iteration would leave 0.99^25 of the first error of 5: 3.9. */
-TEST(test_many_modes_shrink_faster_than_plainly)
-{
-    static const double mixed[] = {0.99, 0.95, 0.9, 0.8, 0.6, 0.4, -0.5, -0.9};
-    CU_ASSERT_TRUE(error_after(mixed, 8, 25) < 0.5);
-}
-
-TEST(test_fixed_point_is_kept)
-{
-    struct fulcrum_anderson anderson = {.length = 0};
-    double point[2] = {1.0, 2.0};
-    const double image[2] = {1.0, 2.0};
-    ASSERT_OK(fulcrum_anderson_init(&anderson, 2, NULL));
-    for (int i = 0; i < 8; i++) {
-        fulcrum_anderson_step(&anderson, point, image);
-    }
-    CU_ASSERT_DOUBLE_EQUAL(point[0], 1.0, 0.0);
-    CU_ASSERT_DOUBLE_EQUAL(point[1], 2.0, 0.0);
-    fulcrum_anderson_clear(&anderson);
-}
-
-TEST(test_too_long_a_vector_is_no_memory)
-{
-    struct fulcrum_anderson anderson = {.length = 7};
-    struct fulcrum_error err = {.status = FULCRUM_OK};
-    CU_ASSERT_EQUAL(
-        fulcrum_anderson_init(&anderson, SIZE_MAX / 1024, &err), FULCRUM_ERR_NO_MEMORY);
-    CU_ASSERT_EQUAL(err.status, FULCRUM_ERR_NO_MEMORY);
-    CU_ASSERT_EQUAL(anderson.length, 7);
-}
 
 TEST(test_power_of_whole_exponents)
 {
-    CU_ASSERT_DOUBLE_EQUAL(fulcrum_power(0.0, 0), 1.0, 0.0);
-    CU_ASSERT_DOUBLE_EQUAL(fulcrum_power(0.0, 3), 0.0, 0.0);
-    CU_ASSERT_DOUBLE_EQUAL(fulcrum_power(3.0, 5), 243.0, 0.0);
-    CU_ASSERT_DOUBLE_EQUAL(fulcrum_power(-2.0, 10), 1024.0, 0.0);
+    CU_ASSERT_DOUBLE_EQUAL(power(0.0, 0), 1.0, 0.0);
+    CU_ASSERT_DOUBLE_EQUAL(power(0.0, 3), 0.0, 0.0);
+    CU_ASSERT_DOUBLE_EQUAL(power(3.0, 5), 243.0, 0.0);
+    CU_ASSERT_DOUBLE_EQUAL(power(-2.0, 10), 1024.0, 0.0);
 }
 
 static void assert_same(const double *actual, const double *expected, size_t count)
@@ -108,11 +35,11 @@ TEST(test_chances_by_hand)
     };
     for (size_t i = 0; i < LENGTH(cases); i++) {
         double out[4];
-        fulcrum_binomial(out, 3, cases[i].chance);
+        binomial(out, 3, cases[i].chance);
         assert_same(out, cases[i].out, 4);
     }
     double alone = 0.0;
-    fulcrum_binomial(&alone, 0, 0.3);
+    binomial(&alone, 0, 0.3);
     CU_ASSERT_DOUBLE_EQUAL(alone, 1.0, 0.0);
 }
 
@@ -123,7 +50,7 @@ TEST(test_moments_of_many)
     for (size_t i = 0; i < LENGTH(chances); i++) {
         double out[257];
         double moment[3] = {0.0};
-        fulcrum_binomial(out, 256, chances[i]);
+        binomial(out, 256, chances[i]);
         for (size_t j = 0; j <= 256; j++) {
             double count = (double)j;
             moment[0] += out[j];
@@ -138,8 +65,6 @@ TEST(test_moments_of_many)
     }
 }
 
-enum { NODES = FULCRUM_RESIDUAL_NODES };
-
 static const struct fulcrum_step laws[] = {
     {2.0, 1.0, FULCRUM_LAW_EXPONENTIAL},
     {2.0, 0.25, FULCRUM_LAW_ERLANG},
@@ -153,12 +78,12 @@ enum { LAWS = LENGTH(laws) };
 TEST(test_spread_reaches_its_end_with_growing_gaps)
 {
     double out[6];
-    fulcrum_residual_spread(out, 6, 1.0, 31.0);
+    spread(out, 6, 1.0, 31.0);
     static const double doubling[] = {0.0, 1.0, 3.0, 7.0, 15.0, 31.0};
     for (size_t i = 0; i < 6; i++) {
         CU_ASSERT_DOUBLE_EQUAL(out[i], doubling[i], 1e-9);
     }
-    fulcrum_residual_spread(out, 6, 9.0, 10.0);
+    spread(out, 6, 9.0, 10.0);
     for (size_t i = 0; i < 6; i++) {
         CU_ASSERT_DOUBLE_EQUAL(out[i], 2.0 * (double)i, 1e-9);
     }
@@ -168,10 +93,9 @@ TEST(test_spread_reaches_its_end_with_growing_gaps)
 TEST(test_mean_of_a_falling_chance)
 {
     double end = exp(-2.0);
-    assert_close(
-        "exponential", fulcrum_residual_mean(1.0, end), 0.5 * (1.0 - end), 1e-12);
-    assert_close("nearly even", fulcrum_residual_mean(1.0, 0.99), 0.995, 1e-12);
-    assert_close("to nothing", fulcrum_residual_mean(0.8, 0.0), 0.4, 1e-12);
+    assert_close("exponential", mean_between(1.0, end), 0.5 * (1.0 - end), 1e-12);
+    assert_close("nearly even", mean_between(1.0, 0.99), 0.995, 1e-12);
+    assert_close("to nothing", mean_between(0.8, 0.0), 0.4, 1e-12);
 }
 
 static void assert_falls(const double *row)
@@ -186,8 +110,8 @@ TEST(test_grid_holds_the_law)
 {
     for (size_t i = 0; i < LAWS; i++) {
         struct fulcrum_step_form form = fulcrum_step_form_of(&laws[i]);
-        struct fulcrum_residual_grid grid;
-        fulcrum_residual_grid_init(&grid, &form, 0.0);
+        struct grid grid;
+        grid_init(&grid, &form, 0.0);
         assert_close("mean", grid.mean_s, 2.0, 0.012);
         CU_ASSERT_DOUBLE_EQUAL(grid.fresh[0], 1.0, 0.0);
         CU_ASSERT_DOUBLE_EQUAL(grid.rested[0], 1.0, 1e-12);
@@ -200,8 +124,8 @@ TEST(test_grid_holds_the_law)
 TEST(test_delay_comes_before_the_step)
 {
     struct fulcrum_step_form form = fulcrum_step_form_of(&laws[0]);
-    struct fulcrum_residual_grid grid;
-    fulcrum_residual_grid_init(&grid, &form, 1.5);
+    struct grid grid;
+    grid_init(&grid, &form, 1.5);
     for (size_t i = 0; i + 1 < NODES; i++) {
         double step_s = fmax(0.0, grid.time_s[i] - 1.5);
         CU_ASSERT_DOUBLE_EQUAL(grid.fresh[i], exp(-step_s / 2.0), 1e-12);
@@ -210,14 +134,14 @@ TEST(test_delay_comes_before_the_step)
 }
 
 /* Any law, moved by any time: the tail of the law further on. */
-static void assert_shifted(const struct fulcrum_residual_grid *grid,
-    const struct fulcrum_step_form *form, double time_s)
+static void assert_shifted(
+    const struct grid *grid, const struct fulcrum_step_form *form, double time_s)
 {
-    struct fulcrum_residual_shift shift;
+    struct shift shift;
     double row[NODES];
-    fulcrum_residual_shift_init(&shift, grid, time_s);
-    fulcrum_residual_shift(&shift, grid->rested, row);
-    CU_ASSERT_DOUBLE_EQUAL(row[0], fulcrum_residual_left(&shift, grid->rested), 0.0);
+    shift_init(&shift, grid, time_s);
+    shift_row(&shift, grid->rested, row);
+    CU_ASSERT_DOUBLE_EQUAL(row[0], shift_first(&shift, grid->rested), 0.0);
     for (size_t i = 0; i < NODES; i++) {
         double exact = fulcrum_step_excess(form, grid->time_s[i] + time_s) / 2.0;
         CU_ASSERT_DOUBLE_EQUAL(row[i], exact, 5e-3);
@@ -229,8 +153,8 @@ TEST(test_shift_moves_along_the_law)
     static const double times_s[] = {0.0, 0.05, 0.7, 3.0, 30.0};
     for (size_t i = 0; i < LAWS; i++) {
         struct fulcrum_step_form form = fulcrum_step_form_of(&laws[i]);
-        struct fulcrum_residual_grid grid;
-        fulcrum_residual_grid_init(&grid, &form, 0.0);
+        struct grid grid;
+        grid_init(&grid, &form, 0.0);
         for (size_t j = 0; j < LENGTH(times_s); j++) {
             assert_shifted(&grid, &form, times_s[j]);
         }
@@ -241,28 +165,28 @@ TEST(test_shift_moves_along_the_law)
 TEST(test_shift_stays_a_chance)
 {
     struct fulcrum_step_form form = fulcrum_step_form_of(&laws[1]);
-    struct fulcrum_residual_grid grid;
-    struct fulcrum_residual_shift shift;
+    struct grid grid;
+    struct shift shift;
     double row[NODES] = {1.0, 1.0, 1.0, 1.0, 1.0};
     double out[NODES];
-    fulcrum_residual_grid_init(&grid, &form, 0.0);
-    fulcrum_residual_shift_init(&shift, &grid, 0.4 * grid.time_s[1]);
-    fulcrum_residual_shift(&shift, row, out);
+    grid_init(&grid, &form, 0.0);
+    shift_init(&shift, &grid, 0.4 * grid.time_s[1]);
+    shift_row(&shift, row, out);
     CU_ASSERT_DOUBLE_EQUAL(out[0], 1.0, 1e-12);
     assert_falls(out);
 }
 
 struct fixture {
-    struct fulcrum_residual_grid grid;
-    struct fulcrum_first_passage race;
+    struct grid grid;
+    struct race race;
 };
 
 static void prepare(
     struct fixture *fixture, const struct fulcrum_step *step, double usual_s)
 {
     struct fulcrum_step_form form = fulcrum_step_form_of(step);
-    fulcrum_residual_grid_init(&fixture->grid, &form, 0.0);
-    fulcrum_first_passage_init(&fixture->race, &fixture->grid, usual_s);
+    grid_init(&fixture->grid, &form, 0.0);
+    race_init(&fixture->race, &fixture->grid, usual_s);
 }
 
 /* The integral of a row over the grid. */
@@ -270,7 +194,7 @@ static double integral(const struct fixture *fixture, const double *row)
 {
     double sum = 0.0;
     for (size_t i = 0; i + 1 < NODES; i++) {
-        sum += fulcrum_residual_mean(row[i], row[i + 1]) *
+        sum += mean_between(row[i], row[i + 1]) *
                (fixture->grid.time_s[i + 1] - fixture->grid.time_s[i]);
     }
     return sum;
@@ -292,13 +216,13 @@ TEST(test_exponential_crowd)
     static const size_t sizes[][2] = {{0, 1}, {1, 0}, {0, 4}, {3, 0}, {2, 3}, {5, 11}};
     for (size_t i = 0; i < LENGTH(sizes); i++) {
         struct fixture fixture;
-        struct fulcrum_crowd crowd = {.aged = sizes[i][0], .fresh = sizes[i][1]};
+        struct crowd crowd = {.aged = sizes[i][0], .fresh = sizes[i][1]};
         double losers = (double)(sizes[i][0] + sizes[i][1]) - 1.0;
         double row[NODES] = {0.0};
         prepare(&fixture, &step, 1.0 / (losers + 1.0));
         crowd.left = fixture.grid.fresh;
-        double mean_s = fulcrum_first_passage_run(&fixture.race, &crowd, 0.25);
-        fulcrum_first_passage_add_losers(&fixture.race, row);
+        double mean_s = race_run(&fixture.race, &crowd, 0.25);
+        add_losers(&fixture.race, row);
         assert_close("time", mean_s, 1.0 / (losers + 1.0), 2e-3);
         assert_exponential(&fixture, row, 0.25 * losers);
     }
@@ -319,10 +243,10 @@ TEST(test_two_hyperexponential_steps)
         p * p * a / 2 + 2 * p * (1 - p) * a * b / (a + b) + (1 - p) * (1 - p) * b / 2;
     struct fixture fixture;
     prepare(&fixture, &step, lesser);
-    struct fulcrum_crowd crowd = {.fresh = 2, .left = fixture.grid.fresh};
+    struct crowd crowd = {.fresh = 2, .left = fixture.grid.fresh};
     double row[NODES] = {0.0};
-    double mean_s = fulcrum_first_passage_run(&fixture.race, &crowd, 1.0);
-    fulcrum_first_passage_add_losers(&fixture.race, row);
+    double mean_s = race_run(&fixture.race, &crowd, 1.0);
+    add_losers(&fixture.race, row);
     assert_close("lesser", mean_s, lesser, 0.01);
     assert_close("one is left", row[0], 1.0, 1e-9);
     assert_close("of the greater", integral(&fixture, row), 2 - 2 * lesser, 0.02);
@@ -333,15 +257,15 @@ TEST(test_aged_beats_fresh)
 {
     static const struct fulcrum_step step = {1.0, 0.1, FULCRUM_LAW_ERLANG};
     struct fixture fixture;
-    struct fulcrum_residual_shift shift;
+    struct shift shift;
     double aged[NODES];
     double row[NODES] = {0.0};
     prepare(&fixture, &step, 0.4);
-    fulcrum_residual_shift_init(&shift, &fixture.grid, 0.5);
-    fulcrum_residual_shift(&shift, fixture.grid.fresh, aged);
-    struct fulcrum_crowd crowd = {.aged = 1, .fresh = 1, .left = aged};
-    double mean_s = fulcrum_first_passage_run(&fixture.race, &crowd, 1.0);
-    fulcrum_first_passage_add_losers(&fixture.race, row);
+    shift_init(&shift, &fixture.grid, 0.5);
+    shift_row(&shift, fixture.grid.fresh, aged);
+    struct crowd crowd = {.aged = 1, .fresh = 1, .left = aged};
+    double mean_s = race_run(&fixture.race, &crowd, 1.0);
+    add_losers(&fixture.race, row);
     assert_close("time", mean_s, 0.5, 0.01);
     assert_close("left", integral(&fixture, row), 0.5, 0.02);
 }
@@ -352,10 +276,10 @@ TEST(test_clear_forgets)
     struct fixture fixture;
     double row[NODES] = {0.0};
     prepare(&fixture, &step, 0.5);
-    struct fulcrum_crowd crowd = {.aged = 1, .fresh = 1, .left = fixture.grid.fresh};
-    CU_ASSERT_TRUE(fulcrum_first_passage_run(&fixture.race, &crowd, 1.0) > 0.0);
-    fulcrum_first_passage_clear(&fixture.race);
-    fulcrum_first_passage_add_losers(&fixture.race, row);
+    struct crowd crowd = {.aged = 1, .fresh = 1, .left = fixture.grid.fresh};
+    CU_ASSERT_TRUE(race_run(&fixture.race, &crowd, 1.0) > 0.0);
+    race_clear(&fixture.race);
+    add_losers(&fixture.race, row);
     for (size_t i = 0; i < NODES; i++) {
         CU_ASSERT_DOUBLE_EQUAL(row[i], 0.0, 0.0);
     }
@@ -370,23 +294,23 @@ struct run {
 };
 
 struct played {
-    struct fulcrum_residual_grid grid;
-    struct fulcrum_thread_queue queue;
+    struct grid grid;
+    struct thread_queue queue;
 };
 
 /* All actors are there, those with a thread met at random; then slices pass. */
 static void play(struct played *played, const struct run *run)
 {
     struct fulcrum_step_form form = fulcrum_step_form_of(&run->step);
-    struct fulcrum_slice slice;
-    fulcrum_residual_grid_init(&played->grid, &form, 0.0);
-    fulcrum_slice_init(&slice, &played->grid, run->time_s / (double)run->slices);
-    ASSERT_OK(fulcrum_thread_queue_init(
-        &played->queue, &played->grid, run->actors, run->threads, NULL));
-    fulcrum_thread_queue_empty(&played->queue);
-    fulcrum_thread_queue_set(&played->queue, run->actors, 1.0, played->grid.rested);
+    struct slice slice;
+    grid_init(&played->grid, &form, 0.0);
+    slice_init(&slice, &played->grid, run->time_s / (double)run->slices);
+    ASSERT_OK(
+        queue_init(&played->queue, &played->grid, run->actors, run->threads, NULL));
+    queue_empty(&played->queue);
+    queue_set(&played->queue, run->actors, 1.0, played->grid.rested);
     for (size_t i = 0; i < run->slices; i++) {
-        fulcrum_thread_queue_pass(&played->queue, &slice);
+        queue_pass(&played->queue, &slice);
     }
 }
 
@@ -425,7 +349,7 @@ TEST(test_exponential_steps_are_poisson)
         play(&played, &runs[i]);
         assert_poisson(played.queue.now.chance, runs[i].actors,
             runs[i].time_s * (double)runs[i].threads);
-        fulcrum_thread_queue_clear(&played.queue);
+        queue_clear(&played.queue);
     }
 }
 
@@ -443,7 +367,7 @@ TEST(test_threads_end_as_many_steps_as_they_must)
         play(&played, &runs[i]);
         assert_close(
             "gone", mean_gone(&played), runs[i].time_s * (double)runs[i].threads, 0.03);
-        fulcrum_thread_queue_clear(&played.queue);
+        queue_clear(&played.queue);
     }
 }
 
@@ -464,7 +388,7 @@ TEST(test_enough_threads_are_independent)
         double exact = fulcrum_step_excess(&form, played.grid.time_s[i] + 0.6) / left;
         CU_ASSERT_DOUBLE_EQUAL(both[i] / chance[2], exact, 0.01);
     }
-    fulcrum_thread_queue_clear(&played.queue);
+    queue_clear(&played.queue);
 }
 
 /* Steps of nearly one length on one thread: the next ends one length after the first.
@@ -478,21 +402,96 @@ TEST(test_next_step_begins_when_a_thread_is_free)
     double half = 0.0;
     const double *left = played.queue.now.left + NODES;
     for (size_t i = 0; i + 1 < NODES; i++) {
-        half += fulcrum_residual_mean(left[i], left[i + 1]) *
+        half += mean_between(left[i], left[i + 1]) *
                 (played.grid.time_s[i + 1] - played.grid.time_s[i]);
     }
     CU_ASSERT_TRUE(played.queue.now.chance[1] > 0.9);
     assert_close("left", half / played.queue.now.chance[1], 0.5, 0.08);
-    fulcrum_thread_queue_clear(&played.queue);
+    queue_clear(&played.queue);
 }
 
 TEST(test_too_many_actors_are_no_memory)
 {
-    struct fulcrum_residual_grid grid = {.mean_s = 1.0};
-    struct fulcrum_thread_queue queue = {.actors = 3};
+    struct grid grid = {.mean_s = 1.0};
+    struct thread_queue queue = {.actors = 3};
     struct fulcrum_error err = {.status = FULCRUM_OK};
-    CU_ASSERT_EQUAL(fulcrum_thread_queue_init(&queue, &grid, SIZE_MAX / 4096, 1, &err),
-        FULCRUM_ERR_NO_MEMORY);
+    CU_ASSERT_EQUAL(
+        queue_init(&queue, &grid, SIZE_MAX / 4096, 1, &err), FULCRUM_ERR_NO_MEMORY);
     CU_ASSERT_EQUAL(err.status, FULCRUM_ERR_NO_MEMORY);
     CU_ASSERT_EQUAL(queue.actors, 3);
+}
+
+/* Anderson's acceleration. */
+
+/* x -> factor x + (1 - factor) i in each component: the fixed point is 0, 1, 2... */
+static void apply(const double *factor, size_t length, const double *point, double *out)
+{
+    for (size_t i = 0; i < length; i++) {
+        out[i] = factor[i] * point[i] + (1.0 - factor[i]) * (double)i;
+    }
+}
+
+static double error_after(const double *factor, size_t length, int turns)
+{
+    struct anderson anderson = {.length = 0};
+    double point[8] = {5.0, -3.0, 7.0, 1.0, 2.0, 4.0, -1.0, 6.0};
+    double image[8] = {0.0};
+    ASSERT_OK(anderson_init(&anderson, length, NULL));
+    for (int i = 0; i < turns; i++) {
+        apply(factor, length, point, image);
+        anderson_step(&anderson, point, image);
+    }
+    double error = 0.0;
+    for (size_t i = 0; i < length; i++) {
+        error = fmax(error, fabs(point[i] - (double)i));
+    }
+    free(anderson.memory);
+    return error;
+}
+
+TEST(test_first_step_is_the_image)
+{
+    static const double factor[] = {0.5, 0.5};
+    CU_ASSERT_DOUBLE_EQUAL(error_after(factor, 2, 1), 2.5, 1e-12);
+}
+
+/* As many steps as there are factors span all there is to correct. */
+TEST(test_linear_map_with_few_modes_ends_at_once)
+{
+    static const double slow[] = {0.999, 0.9, 0.999, 0.9, 0.5, 0.5, 0.9, 0.999};
+    CU_ASSERT_TRUE(error_after(slow, 8, 4) > 1.0);
+    CU_ASSERT_TRUE(error_after(slow, 8, 5) < 1e-9);
+    static const double alternating[] = {-0.99, 0.99, -0.99, 0.99};
+    CU_ASSERT_TRUE(error_after(alternating, 4, 4) < 1e-9);
+}
+
+/* Plain iteration would leave 0.99^25 of the first error of 5: 3.9. */
+TEST(test_many_modes_shrink_faster_than_plainly)
+{
+    static const double mixed[] = {0.99, 0.95, 0.9, 0.8, 0.6, 0.4, -0.5, -0.9};
+    CU_ASSERT_TRUE(error_after(mixed, 8, 25) < 0.5);
+}
+
+TEST(test_fixed_point_is_kept)
+{
+    struct anderson anderson = {.length = 0};
+    double point[2] = {1.0, 2.0};
+    const double image[2] = {1.0, 2.0};
+    ASSERT_OK(anderson_init(&anderson, 2, NULL));
+    for (int i = 0; i < 8; i++) {
+        anderson_step(&anderson, point, image);
+    }
+    CU_ASSERT_DOUBLE_EQUAL(point[0], 1.0, 0.0);
+    CU_ASSERT_DOUBLE_EQUAL(point[1], 2.0, 0.0);
+    free(anderson.memory);
+}
+
+TEST(test_too_long_a_vector_is_no_memory)
+{
+    struct anderson anderson = {.length = 7};
+    struct fulcrum_error err = {.status = FULCRUM_OK};
+    CU_ASSERT_EQUAL(
+        anderson_init(&anderson, SIZE_MAX / 1024, &err), FULCRUM_ERR_NO_MEMORY);
+    CU_ASSERT_EQUAL(err.status, FULCRUM_ERR_NO_MEMORY);
+    CU_ASSERT_EQUAL(anderson.length, 7);
 }

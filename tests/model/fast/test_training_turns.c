@@ -1,6 +1,6 @@
 /* test_training_turns.c - training beside inference, worked out by hand. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "model/fast/fast.h"
+#include "model/fast/fast.c" /* NOLINT(bugprone-suspicious-include) */
 
 #include <math.h>
 #include <string.h>
@@ -28,7 +28,7 @@ static struct fulcrum_network training(double actors, double period, double trai
 struct outcome {
     struct fulcrum_cycle alone;
     struct fulcrum_cycle shared; /* with a train step all the time */
-    struct fulcrum_flow flow;
+    struct flow flow;
     unsigned flags;
 };
 
@@ -43,7 +43,7 @@ static struct outcome solve(const struct fulcrum_network *network)
     fulcrum_steady_init(&steady, network, &table);
     ASSERT_OK(fulcrum_steady_solve(&steady, 1.0, &out.alone, &ignored, NULL));
     ASSERT_OK(fulcrum_steady_solve(&steady, 2.0, &out.shared, &ignored, NULL));
-    ASSERT_OK(fulcrum_training_turns(&steady, &out.alone, &out.flow, &out.flags, NULL));
+    ASSERT_OK(training_turns(&steady, &out.alone, &out.flow, &out.flags, NULL));
     return out;
 }
 
@@ -55,11 +55,11 @@ TEST(test_flows_add_up)
     struct fulcrum_network network = plain(10);
     network.host.per_item_s = 0.03;
     fulcrum_steady_init(&steady, &network, &table);
-    struct fulcrum_flow flow = {.steps_per_s = 0.0};
+    struct flow flow = {.steps_per_s = 0.0};
     struct fulcrum_cycle one = {2.0, 4.0, 5.0, 3.0, 2.0, 1.0};
     struct fulcrum_cycle two = {0.5, 1.0, 9.0, 7.0, 6.0, 0.5};
-    fulcrum_flow_add(&flow, &steady, &one, 0.75);
-    fulcrum_flow_add(&flow, &steady, &two, 0.25);
+    flow_add(&flow, &steady, &one, 0.75);
+    flow_add(&flow, &steady, &two, 0.25);
     assert_close("steps", flow.steps_per_s, 3.25, 1e-14);
     /* There is no batch below one. */
     assert_close("batches", flow.batches_per_s, 1.5 + 0.25, 1e-14);

@@ -1,12 +1,8 @@
 /* test_partition.c - stages on parts of a GPU, and which parts there are. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include <math.h>
-#include <stdbool.h>
-#include <stdlib.h>
-#include <string.h>
+#include "model/predict/partition.c" /* NOLINT(bugprone-suspicious-include) */
 
 #include "model/predict/mig.h"
-#include "model/predict/partition.h"
 #include "model/stream.h"
 #include "tests/support/suite.h"
 
@@ -364,6 +360,31 @@ TEST(test_turns_are_as_active_as_the_gpu_is_held)
     }
 }
 
+/* What no placement of this many instances of the whole loop can exceed: rounds/s. */
+static double ceiling_of(const struct fulcrum_gpu_loop *loop,
+    const struct fulcrum_gpu_sharing *sharing, double instances)
+{
+    double work_s = 0.0;
+    double dram_s = 0.0;
+    double slowest = (double)INFINITY;
+    for (size_t i = 0; i < loop->count; i++) {
+        const struct fulcrum_stage_group alone = {
+            .stages = 1U << i, .instances = instances};
+        struct fulcrum_gpu_sharing free_of_cost = *sharing;
+        free_of_cost.byte_per_s = (double)INFINITY;
+        free_of_cost.envs_each = 1;
+        struct fulcrum_gpu_loop apart = *loop;
+        for (size_t k = 0; k < loop->count; k++) {
+            apart.stages[k].alternates = 0;
+        }
+        struct group_load load = load_of(&apart, &free_of_cost, &alone);
+        work_s += load.time.sm_s;
+        dram_s += load.time.dram_s;
+        slowest = fmin(slowest, instances / fmax(whole_s(&load.time), 1e-300));
+    }
+    return fmin(slowest, fmin(1.0 / fmax(work_s, 1e-300), 1.0 / fmax(dram_s, 1e-300)));
+}
+
 TEST(test_no_placement_beats_the_sum_of_its_parts)
 {
     uint64_t state = 5;
@@ -372,7 +393,7 @@ TEST(test_no_placement_beats_the_sum_of_its_parts)
         struct fulcrum_gpu_sharing sharing = {
             .byte_per_s = 1e9, .overhead_frac = 0.02, .envs_each = k % 2};
         struct fulcrum_placed placed;
-        double ceiling = fulcrum_place_ceiling(&loop, &sharing, 6);
+        double ceiling = ceiling_of(&loop, &sharing, 6);
         ASSERT_OK(fulcrum_place_best_shares(&loop, &sharing, 6, &placed, NULL));
         CU_ASSERT(placed.rounds_per_s <= ceiling * (1 + 1e-9));
         CU_ASSERT(placed.sm_work_frac <= 1 + 1e-9);
@@ -417,7 +438,7 @@ TEST(test_set_partitions_are_bells_numbers)
     for (size_t n = 1; n <= 4; n++) {
         struct fulcrum_grouping grouping;
         size_t count = 0;
-        while (fulcrum_grouping_at(n, count, &grouping)) {
+        while (grouping_at(n, count, &grouping)) {
             assert_whole(&grouping, n);
             count++;
         }

@@ -2,7 +2,6 @@
  * cold: forms that are known, and what lies between them.
  */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "model/predict/pauses.h"
 
 #include <math.h>
 

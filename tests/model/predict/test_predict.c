@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "model/predict/power.h"
+#include "model/predict/to_network.h"
 #include "model/quantity.h"
 #include "tests/support/designs.h"
 #include "tests/support/suite.h"
@@ -35,9 +35,8 @@ static struct fulcrum_prediction predict_design(const struct fulcrum_design *des
 TEST(test_one_actor_takes_turns_with_the_gpu)
 {
     struct fulcrum_design design = gpu_design();
-    design.workload.step.law = FULCRUM_LAW_DETERMINISTIC;
-    design.workload.step.cv = 0;
-    design.run.actor_count = 1;
+    designs_set(&design,
+        "workload.step.law=deterministic workload.step.cv=0 run.actor_count=1");
     struct fulcrum_prediction p = predict_design(&design);
     double steps_per_s = 1.0 / (2e-3 + 1.2e-3 + 6e-6);
     assert_close("X", p.value[FULCRUM_OUTPUT_steps_per_s], steps_per_s, 1e-3);
@@ -82,13 +81,12 @@ TEST(test_nodes_without_training_are_so_many_machines)
 TEST(test_quality_takes_longer_with_the_batch_of_many_gpus)
 {
     struct fulcrum_design design = gpu_design();
-    design.workload.network.parameter_count = 1e6;
-    design.workload.training.env_steps_per_train_step = 3360;
-    design.workload.training.train_step_s = 0.01;
-    design.workload.training.batch_size = 64;
-    design.workload.training.critical_batch_size = 192;
-    design.machine.link.network_byte_per_s = 1e9;
-    design.run.node_count = 2;
+    designs_set(&design,
+        "workload.network.parameter_count=1e6 "
+        "workload.training.env_steps_per_train_step=3360 "
+        "workload.training.train_step_s=0.01 workload.training.batch_size=64 "
+        "workload.training.critical_batch_size=192 "
+        "machine.link.network_byte_per_s=1e9 run.node_count=2");
     struct fulcrum_prediction p = predict_design(&design);
     CU_ASSERT_EQUAL(p.value[FULCRUM_OUTPUT_train_batch], 128.0);
     assert_close("all-reduce", p.value[FULCRUM_OUTPUT_allreduce_s], 4e6 / 1e9, 1e-12);
@@ -106,9 +104,8 @@ TEST(test_quality_takes_longer_with_the_batch_of_many_gpus)
 TEST(test_watts_by_hand)
 {
     struct fulcrum_design design = gpu_design();
-    design.run.gpu_count = 2;
-    design.run.sm_count = 40;
-    design.workload.network.sm_active_frac = 0.1;
+    designs_set(
+        &design, "run.gpu_count=2 run.sm_count=40 workload.network.sm_active_frac=0.1");
     struct fulcrum_replicas replicas;
     ASSERT_OK(fulcrum_design_to_network(&design, &replicas, NULL));
     const struct fulcrum_solution solution = {.cpu_core_busy_frac = 0.5,
@@ -143,9 +140,8 @@ TEST(test_a_machine_without_gpu_has_no_gpu_figures)
 TEST(test_draws_that_the_equations_refuse_are_simulated)
 {
     struct fulcrum_design design = cpu_design();
-    design.workload.step.law = FULCRUM_LAW_LOGNORMAL;
-    design.workload.step.cv = 0.201;
-    design.run.actor_count = 5;
+    designs_set(&design,
+        "workload.step.law=lognormal workload.step.cv=0.201 run.actor_count=5");
     struct fulcrum_calibration *calibration = NULL;
     ASSERT_OK(fulcrum_calibration_new(&calibration, NULL));
     calibration->machine = design.machine;
@@ -164,10 +160,9 @@ TEST(test_draws_that_the_equations_refuse_are_simulated)
 TEST(test_intervals_follow_the_parameter_that_binds)
 {
     struct fulcrum_design design = cpu_design();
-    design.workload.network.per_batch_s = 1e-8;
-    design.workload.network.per_item_s = 1e-9;
-    design.workload.step.mean_s = 1e-3;
-    design.run.actor_count = 28;
+    designs_set(&design,
+        "workload.network.per_batch_s=1e-8 workload.network.per_item_s=1e-9 "
+        "workload.step.mean_s=1e-3 run.actor_count=28");
     struct fulcrum_calibration *calibration = NULL;
     ASSERT_OK(fulcrum_calibration_new(&calibration, NULL));
     calibration->machine = design.machine;

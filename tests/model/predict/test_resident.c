@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "model/predict/power.h"
 #include "model/predict/predict.h"
+#include "model/predict/to_network.h"
 #include "presets/load/preset.h"
 #include "presets/load/reference_file.h"
 #include "tests/support/designs.h"
@@ -18,14 +18,10 @@ static struct fulcrum_design made(void)
 {
     struct fulcrum_design design;
     fulcrum_design_init(&design);
-    design.machine.cpu.core_count = 16;
-    design.machine.cpu.thread_count = 32;
-    design.machine.gpu.count = 4;
-    design.machine.gpu.sm_count = 100;
-    design.machine.gpu.dram_byte_per_s = 1e12;
-    design.machine.gpu.llc_byte = 40e6;
-    design.machine.gpu.memory_byte = 40e9;
-    design.run.sm_count = 100;
+    designs_set(&design,
+        "machine.cpu.core_count=16 machine.cpu.thread_count=32 machine.gpu.count=4 "
+        "machine.gpu.sm_count=100 machine.gpu.dram_byte_per_s=1e12 "
+        "machine.gpu.llc_byte=40e6 machine.gpu.memory_byte=40e9 run.sm_count=100");
     struct fulcrum_workload *workload = &design.workload;
     workload->total_env_steps = 1e6;
     workload->simulation.device = FULCRUM_SIMULATION_GPU;
@@ -98,19 +94,16 @@ TEST(test_gpus_add_and_instances_divide)
     design.run.gpu_count = 1;
     /* Nothing follows SMs or bandwidth: 4 processes with a quarter of the environments
      * each; training is by samples, which each has as many of between two. */
-    design.workload.network.math_frac = 0;
-    design.workload.network.dram_frac = 0;
-    design.workload.network.latency_frac = 0.85;
-    design.run.instances_per_gpu = 4;
+    designs_set(&design, "workload.network.math_frac=0 workload.network.dram_frac=0 "
+                         "workload.network.latency_frac=0.85 run.instances_per_gpu=4");
     double steps = 16 * (2e-3 + 0.25e-3 + 3e-3 + 0.25e-3 + 1e-3);
     assert_close("quarter", rate_of(&design), 4 * 4000 / (steps + 8e-3), 1e-12);
     /* All of it is arithmetic: every time but launches and host is four times as long.
      */
-    design.workload.network.math_frac = 1;
-    design.workload.network.sm_frac = 0;
-    design.workload.network.latency_frac = 0;
-    design.workload.simulation.launch_bound_frac = 0;
-    design.workload.network.launch_bound_frac = 0;
+    designs_set(&design,
+        "workload.network.math_frac=1 workload.network.sm_frac=0 "
+        "workload.network.latency_frac=0 workload.simulation.launch_bound_frac=0 "
+        "workload.network.launch_bound_frac=0");
     steps = 16 * (8e-3 + 1e-3 + 12e-3 + 1e-3 + 1e-3);
     assert_close("math", rate_of(&design), 4 * 4000 / (steps + 32e-3), 1e-12);
 }
@@ -168,10 +161,9 @@ TEST(test_a_batch_divided_is_the_same_work)
 TEST(test_launches_are_a_lesser_share_on_fewer_sms)
 {
     struct fulcrum_design design = made();
-    design.workload.training.launch_bound_frac = 0.4;
-    design.run.batch_scaling = FULCRUM_BATCH_STRONG;
-    design.run.gpu_count = 4;
-    design.run.sm_count = 40;
+    designs_set(&design,
+        "workload.training.launch_bound_frac=0.4 run.batch_scaling=strong "
+        "run.gpu_count=4 run.sm_count=40");
     struct outcome out = outcome_of(&design);
     double stretch = 0.57 * 100 / 40 + 0.43; /* phi of (6) */
     assert_close("step", out.replicas.training.compute_s,
@@ -226,13 +218,12 @@ TEST(test_watts_of_instances_are_those_of_their_placement)
 {
     for (int n = 1; n <= 6; n++) {
         struct fulcrum_design design = made();
-        design.workload.network.math_frac = 0.69;
-        design.workload.network.dram_frac = 0;
-        design.workload.network.launch_bound_frac = 0.8;
-        design.workload.training.launch_bound_frac = 0.4;
-        design.workload.simulation.sm_active_frac = 0.3;
-        design.workload.network.sm_active_frac = 0.1;
-        design.workload.training.sm_active_frac = 0.5;
+        designs_set(&design,
+            "workload.network.math_frac=0.69 workload.network.dram_frac=0 "
+            "workload.network.launch_bound_frac=0.8 "
+            "workload.training.launch_bound_frac=0.4 "
+            "workload.simulation.sm_active_frac=0.3 "
+            "workload.network.sm_active_frac=0.1 workload.training.sm_active_frac=0.5");
         design.run.sm_count = n == 6 ? 50 : 100;
         struct fulcrum_placed placed = placed_equally(&design, n);
         design.run.instances_per_gpu = n;
@@ -245,19 +236,16 @@ TEST(test_watts_of_instances_are_those_of_their_placement)
 TEST(test_activity_on_a_part_is_of_what_holds_it)
 {
     struct fulcrum_design design = made();
-    design.workload.network.math_frac = 1;
-    design.workload.network.sm_frac = 0;
-    design.workload.network.dram_frac = 0;
-    design.workload.network.latency_frac = 0;
-    design.workload.simulation.per_batch_s = 4e-3;
-    design.workload.simulation.per_env_s = 0;
-    design.workload.simulation.launch_bound_frac = 0.75;
+    designs_set(&design,
+        "workload.network.math_frac=1 workload.network.sm_frac=0 "
+        "workload.network.dram_frac=0 workload.network.latency_frac=0 "
+        "workload.simulation.per_batch_s=4e-3 workload.simulation.per_env_s=0 "
+        "workload.simulation.launch_bound_frac=0.75");
     design.workload.simulation.sm_active_frac = 0.2; /* 0.8 of the last quarter */
-    design.workload.network.per_batch_s = 0;
-    design.workload.network.per_item_s = 0;
-    design.workload.host.per_batch_s = 0;
-    design.workload.training.env_steps_per_train_step = 0;
-    design.run.sm_count = 50;
+    designs_set(&design,
+        "workload.network.per_batch_s=0 workload.network.per_item_s=0 "
+        "workload.host.per_batch_s=0 workload.training.env_steps_per_train_step=0 "
+        "run.sm_count=50");
     assert_close("active", active_of(&design), 0.8 * 2 / 5, 1e-12);
 }
 
@@ -295,52 +283,42 @@ TEST(test_memory_counts_environments)
     design.workload.simulation.env_count = 38000;
     ASSERT_FAILS(fulcrum_resident_solve(&design, &replicas, &solution, &err),
         FULCRUM_ERR_INFEASIBLE, "41 for simulation");
-    design.workload.simulation.env_count = 30000;
-    design.run.instances_per_gpu = 4;
+    designs_set(&design, "workload.simulation.env_count=30000 run.instances_per_gpu=4");
     ASSERT_FAILS(fulcrum_resident_solve(&design, &replicas, &solution, &err),
         FULCRUM_ERR_INFEASIBLE, "/ run.instances_per_gpu = 1e+10: expected at least");
 }
 
 TEST(test_what_cannot_run_is_named)
 {
+    static const struct {
+        const char *settings;
+        enum fulcrum_status status;
+        const char *part;
+    } rows[] = {
+        {"run.actor_count=3", FULCRUM_ERR_RANGE, "run.actor_count = 3: expected 1"},
+        {"machine.accelerator=cpu", FULCRUM_ERR_INFEASIBLE, ""},
+        {"run.learner_gpu_count=1 run.gpu_count=2", FULCRUM_ERR_INFEASIBLE,
+            "run.learner_gpu_count = 1: expected 0"},
+        {"run.model_parallel_gpu_count=2 run.gpu_count=2", FULCRUM_ERR_MISSING,
+            "run.model_parallel_gpu_count = 2: expected 1 with"},
+        {"workload.simulation.env_count=3 run.instances_per_gpu=4",
+            FULCRUM_ERR_INFEASIBLE, ""},
+    };
     struct fulcrum_design design = made();
-    struct fulcrum_error err = {FULCRUM_OK, ""};
-    design.run.actor_count = 3;
-    designs_assert_refused(
-        &design, FULCRUM_ERR_RANGE, "run.actor_count = 3: expected 1");
-    design = made();
-    design.machine.accelerator = FULCRUM_ACCELERATOR_CPU;
-    designs_assert_refused(&design, FULCRUM_ERR_INFEASIBLE, "");
-    design = made();
-    design.run.learner_gpu_count = 1;
-    design.run.gpu_count = 2;
-    designs_assert_refused(
-        &design, FULCRUM_ERR_INFEASIBLE, "run.learner_gpu_count = 1: expected 0");
-    design = made();
-    design.run.model_parallel_gpu_count = 2;
-    design.run.gpu_count = 2;
-    CU_ASSERT_NOT_EQUAL(fulcrum_design_check(&design, &err), FULCRUM_OK);
-    CU_ASSERT_PTR_NOT_NULL(
-        strstr(err.detail, "run.model_parallel_gpu_count = 2: expected 1 with"));
-    design = made();
-    design.workload.simulation.env_count = (double)NAN;
-    designs_assert_refused(
-        &design, FULCRUM_ERR_MISSING, "workload.simulation.env_count is not given");
-    design = made();
-    design.workload.simulation.env_count = 3;
-    design.run.instances_per_gpu = 4;
-    designs_assert_refused(&design, FULCRUM_ERR_INFEASIBLE, "");
-    design = made();
-    design.workload.simulation.per_batch_s = 0;
-    design.workload.simulation.per_env_s = 0;
-    design.workload.network.per_batch_s = 0;
-    design.workload.network.per_item_s = 0;
-    design.workload.host.per_batch_s = 0;
-    design.workload.training.train_step_s = 0;
+    for (size_t i = 0; i < LENGTH(rows); i++) {
+        designs_assert_refused(&design, rows[i].settings, rows[i].status, rows[i].part);
+    }
+    designs_set(&design,
+        "workload.simulation.per_batch_s=0 workload.simulation.per_env_s=0 "
+        "workload.network.per_batch_s=0 workload.network.per_item_s=0 "
+        "workload.host.per_batch_s=0 workload.training.train_step_s=0");
     static struct fulcrum_replicas replicas;
     struct fulcrum_solution solution;
-    CU_ASSERT_EQUAL(fulcrum_resident_solve(&design, &replicas, &solution, &err),
+    CU_ASSERT_EQUAL(fulcrum_resident_solve(&design, &replicas, &solution, NULL),
         FULCRUM_ERR_INFEASIBLE);
+    design.workload.simulation.env_count = (double)NAN;
+    designs_assert_refused(
+        &design, "", FULCRUM_ERR_MISSING, "workload.simulation.env_count is not given");
 }
 
 static double observed(const struct fulcrum_reference_point *point, const char *name)

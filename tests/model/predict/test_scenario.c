@@ -1,5 +1,7 @@
 /* test_scenario.c - what is in force, and what is left to chance. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "model/predict/scenario.c" /* NOLINT(bugprone-suspicious-include) */
+
 #include <gsl/gsl_randist.h>
 #include <gsl/gsl_rng.h>
 #include <math.h>
@@ -10,7 +12,6 @@
 #include "model/design/sampler.h"
 #include "model/design/scale.h"
 #include "model/network/network.h"
-#include "model/predict/scenario.h"
 #include "model/quantity.h"
 #include "tests/support/designs.h"
 #include "tests/support/suite.h"
@@ -730,4 +731,45 @@ TEST(test_kept_draws_are_one_chance)
     CU_ASSERT_EQUAL(design_in(&f, f.score).workload.host.per_batch_s, 3e-3);
     CU_ASSERT(isnan(fulcrum_uncertain_input_value(&f.inputs, &f.uncertain[rows], 1.0)));
     stop_uncertain(&f);
+}
+
+/* PCIe 3.0 x16 and 5.0 x16, spec rates. */
+#define PCIE_3 15.75e9
+#define PCIE_5 63e9
+
+/* g1 of a calibration at `reference`, laid over a machine with another link. */
+static double item_s_at(const struct fulcrum_design *base, double item_s,
+    double reference_byte_per_s, unsigned *flags)
+{
+    struct fulcrum_calibration *calibration = NULL;
+    ASSERT_OK(fulcrum_calibration_new(&calibration, NULL));
+    calibration->machine = base->machine;
+    calibration->machine.link.host_byte_per_s = reference_byte_per_s;
+    designs_add_parameter(
+        calibration, "workload.network.per_item_s", item_s, 0.0, FULCRUM_SCALE_LINEAR);
+    struct applied applied = {.calibration = NULL};
+    ASSERT_OK(applied_init(&applied, calibration, NULL));
+    const struct luck luck = {.cpu_spread = 1.0, .gpu_spread = 1.0};
+    struct fulcrum_design design = *base;
+    ASSERT_OK(apply_calibration(&applied, &base->workload, &luck, &design));
+    applied_clear(&applied);
+    fulcrum_calibration_free(calibration);
+    *flags = design.flags;
+    return design.workload.network.per_item_s;
+}
+
+TEST(test_a_calibration_is_moved_to_another_link)
+{
+    struct fulcrum_design base = gpu_design();
+    base.machine.link.host_byte_per_s = PCIE_5;
+    base.workload.network.observation_byte = 28224;
+    unsigned flags = 0;
+    CU_ASSERT_EQUAL(item_s_at(&base, 6e-6, PCIE_5, &flags), 6e-6);
+    CU_ASSERT_EQUAL(flags, 0U);
+    CU_ASSERT_EQUAL(item_s_at(&base, 6e-6, (double)NAN, &flags), 6e-6);
+    assert_close("faster link", item_s_at(&base, 6e-6, PCIE_3, &flags),
+        6e-6 - 28224 * 0.75 / PCIE_3, 1e-12);
+    CU_ASSERT((flags & FULCRUM_FLAG_SCALED) != 0U);
+    /* More cannot be saved than was measured. */
+    CU_ASSERT_EQUAL(item_s_at(&base, 1e-6, PCIE_3, &flags), 0.0);
 }

@@ -12,17 +12,6 @@
 
 enum { REPEATS = 200 };
 
-static struct fulcrum_solution simulated(
-    const struct fulcrum_network *network, double half_width_rel, uint64_t seed)
-{
-    struct fulcrum_solver_options options = {
-        .seed = seed, .half_width_rel = half_width_rel};
-    struct fulcrum_solution out = {.steps_per_s = 0.0};
-    ASSERT_OK(fulcrum_network_check(network, NULL));
-    ASSERT_OK(fulcrum_simulate(network, &options, &out, NULL));
-    return out;
-}
-
 /* Wider than what `fulcrum-bench accuracy` asks for: it only has to tell the targets.
  */
 static const double judge_half_width_rel = 0.003;
@@ -108,10 +97,10 @@ TEST(test_intervals_cover_the_truth)
     network.training = (struct fulcrum_training){3360, 0.2, 2.4, 1.0};
     for (int trains = 0; trains < 2; trains++) {
         network.training.env_steps_per_train_step = trains ? 3360 : 0;
-        double truth = simulated(&network, 0.0003, 1).steps_per_s;
+        double truth = simulated(&network, 1, 0.0003).steps_per_s;
         int covered = 0;
         for (uint64_t seed = 0; seed < REPEATS; seed++) {
-            struct fulcrum_solution out = simulated(&network, 0.01, 1000 + seed);
+            struct fulcrum_solution out = simulated(&network, 1000 + seed, 0.01);
             covered += out.steps_per_s_lo <= truth && truth <= out.steps_per_s_hi;
         }
         (void)printf("\n    %d of %d intervals cover\n    ", covered, REPEATS);

@@ -1,14 +1,12 @@
 /* test_to_network.c - the network of a design, on GPUs that infer and GPUs that train.
  */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "model/predict/to_network.c" /* NOLINT(bugprone-suspicious-include) */
+
 #include <math.h>
 #include <string.h>
 
 #include "model/network/network.h"
-#include "model/predict/apply_calibration.h"
-#include "model/predict/pauses.h"
-#include "model/predict/power.h"
-#include "model/predict/to_network.h"
 #include "tests/support/designs.h"
 #include "tests/support/suite.h"
 
@@ -36,9 +34,8 @@ TEST(test_one_gpu_takes_the_whole_cpu)
 TEST(test_gpus_share_threads_and_actors)
 {
     struct fulcrum_design design = gpu_design();
-    design.run.gpu_count = 8;
-    design.workload.host.reserved_threads = 3;
-    design.machine.cpu.slice_s = 2.8e-3;
+    designs_set(&design,
+        "run.gpu_count=8 workload.host.reserved_threads=3 machine.cpu.slice_s=2.8e-3");
     struct fulcrum_replicas replicas = lower(&design);
     CU_ASSERT_EQUAL(replicas.count, 8.0);
     CU_ASSERT_EQUAL(replicas.network.actors, 5.0);
@@ -46,24 +43,20 @@ TEST(test_gpus_share_threads_and_actors)
     CU_ASSERT_EQUAL(replicas.network.cpu.slice_s, 2.8e-3); /* no share: a time */
     /* Three of five threads would be more than the cap of 40 %. */
     assert_close("c_L", replicas.network.cpu.reserved_threads, 2.0, 1e-15);
-    design.run.actor_count = 41;
-    designs_assert_refused(&design, FULCRUM_ERR_INFEASIBLE, "");
-    design.machine.cpu.core_count = design.run.gpu_count - 1.0;
-    design.run.actor_count = design.run.gpu_count;
-    designs_assert_refused(
-        &design, FULCRUM_ERR_INFEASIBLE, "less than one core for each");
+    designs_assert_refused(&design, "run.actor_count=41", FULCRUM_ERR_INFEASIBLE, "");
+    designs_assert_refused(&design, "machine.cpu.core_count=7 run.actor_count=8",
+        FULCRUM_ERR_INFEASIBLE, "less than one core for each");
 }
 
 /* R2D2-like training: 4.4 million parameters, a step of 0.2 s. */
 static struct fulcrum_design trains_on_many(void)
 {
     struct fulcrum_design design = gpu_design();
-    design.machine.gpu.count = 8;
-    design.workload.network.parameter_count = 4.4e6;
-    design.workload.training.env_steps_per_train_step = 3360;
-    design.workload.training.train_step_s = 0.2;
-    design.workload.training.batch_size = 64;
-    design.workload.training.model_parallel_frac = 0.5;
+    designs_set(&design,
+        "machine.gpu.count=8 workload.network.parameter_count=4.4e6 "
+        "workload.training.env_steps_per_train_step=3360 "
+        "workload.training.train_step_s=0.2 workload.training.batch_size=64 "
+        "workload.training.model_parallel_frac=0.5");
     design.machine.link = (struct fulcrum_link){.peer_byte_per_s = 150e9,
         .peer_latency_s = 3.4e-6,
         .network_byte_per_s = 50e9,
@@ -86,8 +79,7 @@ TEST(test_one_gpu_waits_for_nobody)
 TEST(test_training_steps_of_many_gpus_last_an_all_reduce_longer)
 {
     struct fulcrum_design design = trains_on_many();
-    design.run.gpu_count = 8;
-    design.workload.training.allreduce = FULCRUM_ALLREDUCE_RING;
+    designs_set(&design, "run.gpu_count=8 workload.training.allreduce=ring");
     struct fulcrum_replicas replicas = lower(&design);
     double ring = 2 * 7 / 8.0 * 17.6e6 / 150e9 + 14 * 3.4e-6;
     assert_close("step", replicas.network.training.train_step_s, 0.2 + ring, 1e-14);
@@ -119,10 +111,9 @@ TEST(test_unknown_links_are_free_and_said_to_be)
 TEST(test_a_worker_of_several_gpus_is_one_shard)
 {
     struct fulcrum_design design = trains_on_many();
-    design.run.gpu_count = 8;
-    design.run.model_parallel_gpu_count = 4;
-    design.machine.link.peer_byte_per_s = 1e15;
-    design.machine.link.peer_latency_s = 0;
+    designs_set(&design,
+        "run.gpu_count=8 run.model_parallel_gpu_count=4 "
+        "machine.link.peer_byte_per_s=1e15 machine.link.peer_latency_s=0");
     struct fulcrum_replicas replicas = lower(&design);
     CU_ASSERT_EQUAL(replicas.count, 2.0);
     CU_ASSERT_EQUAL(replicas.network.actors, 20.0);
@@ -130,20 +121,18 @@ TEST(test_a_worker_of_several_gpus_is_one_shard)
     /* Half of the step on four GPUs: 0.625 of it, at 0.4 of their SMs. */
     assert_close("step", replicas.network.training.train_step_s, 0.125, 1e-6);
     assert_close("active", replicas.train_active_frac, 0.4, 1e-6);
-    design.run.actor_count = 41;
-    designs_assert_refused(&design, FULCRUM_ERR_INFEASIBLE, "2 workers");
-    design.run.gpu_count = 6;
     designs_assert_refused(
-        &design, FULCRUM_ERR_INFEASIBLE, "multiple of run.model_parallel_gpu_count");
+        &design, "run.actor_count=41", FULCRUM_ERR_INFEASIBLE, "2 workers");
+    designs_assert_refused(&design, "run.actor_count=41 run.gpu_count=6",
+        FULCRUM_ERR_INFEASIBLE, "multiple of run.model_parallel_gpu_count");
 }
 
 TEST(test_strong_scaling_shares_a_training_step)
 {
     struct fulcrum_design design = trains_on_many();
-    design.run.gpu_count = 8;
-    design.run.batch_scaling = FULCRUM_BATCH_STRONG;
-    design.workload.network.parameter_count = 1;
-    design.machine.link.peer_latency_s = 0;
+    designs_set(&design,
+        "run.gpu_count=8 run.batch_scaling=strong workload.network.parameter_count=1 "
+        "machine.link.peer_latency_s=0");
     struct fulcrum_replicas replicas = lower(&design);
     assert_close("K", replicas.network.training.env_steps_per_train_step, 420, 1e-14);
     assert_close("step", replicas.network.training.train_step_s, 0.025, 1e-6);
@@ -153,20 +142,18 @@ TEST(test_what_several_nodes_need_is_asked_for)
 {
     struct fulcrum_error err = {FULCRUM_OK, ""};
     struct fulcrum_design design = trains_on_many();
-    design.run.node_count = 2;
-    design.run.sm_count = 80;
+    designs_set(&design, "run.node_count=2 run.sm_count=80");
     ASSERT_OK(fulcrum_design_check(&design, &err));
     design.machine.link.network_byte_per_s = (double)NAN;
     designs_assert_refused(
-        &design, FULCRUM_ERR_MISSING, "machine.link.network_byte_per_s");
+        &design, "", FULCRUM_ERR_MISSING, "machine.link.network_byte_per_s");
     design.workload.training.env_steps_per_train_step = 0;
     ASSERT_OK(fulcrum_design_check(&design, &err));
     design = trains_on_many();
-    design.run.gpu_count = 2;
-    design.run.model_parallel_gpu_count = 2;
+    designs_set(&design, "run.gpu_count=2 run.model_parallel_gpu_count=2");
     design.workload.training.model_parallel_frac = (double)NAN;
     designs_assert_refused(
-        &design, FULCRUM_ERR_MISSING, "workload.training.model_parallel_frac");
+        &design, "", FULCRUM_ERR_MISSING, "workload.training.model_parallel_frac");
 }
 
 TEST(test_a_cpu_learner_takes_its_core_from_the_actors)
@@ -183,11 +170,10 @@ TEST(test_a_cpu_learner_takes_its_core_from_the_actors)
 TEST(test_a_request_carries_its_environments)
 {
     struct fulcrum_design design = gpu_design();
-    design.run.envs_per_actor = 4;
-    design.workload.host.per_item_s = 2e-5;
-    design.workload.training.env_steps_per_train_step = 3360;
-    design.workload.training.train_step_s = 0.2;
-    design.workload.batching.size = 42;
+    designs_set(&design,
+        "run.envs_per_actor=4 workload.host.per_item_s=2e-5 "
+        "workload.training.env_steps_per_train_step=3360 "
+        "workload.training.train_step_s=0.2 workload.batching.size=42");
     struct fulcrum_replicas replicas = lower(&design);
     assert_close("step", replicas.network.step.mean_s, 8e-3, 1e-14);
     assert_close("cv", replicas.network.step.cv, 0.25, 1e-14);
@@ -195,8 +181,8 @@ TEST(test_a_request_carries_its_environments)
     assert_close("g1", replicas.network.gpu.per_item_s, 2.4e-5, 1e-14);
     CU_ASSERT_EQUAL(replicas.network.batch_size, 10.0);
     CU_ASSERT_EQUAL(replicas.network.training.env_steps_per_train_step, 840.0);
-    design.workload.batching.size = 3;
-    designs_assert_refused(&design, FULCRUM_ERR_INFEASIBLE, "");
+    designs_assert_refused(
+        &design, "workload.batching.size=3", FULCRUM_ERR_INFEASIBLE, "");
 }
 
 struct law_case {
@@ -242,18 +228,18 @@ TEST(test_a_share_of_the_population_is_a_whole_batch)
     CU_ASSERT_EQUAL(lower(&design).network.batch_size, 20.0);
     design.workload.batching.policy = FULCRUM_BATCH_GREEDY;
     CU_ASSERT_EQUAL(lower(&design).network.batch_size, 0.0);
-    design.workload.batching.policy = FULCRUM_BATCH_FIXED;
-    design.run.actor_count = 1;
+    designs_set(&design, "workload.batching.policy=fixed run.actor_count=1");
     CU_ASSERT_EQUAL(lower(&design).network.batch_size, 1.0);
     design.run.actor_count = 7;
     CU_ASSERT_EQUAL(lower(&design).network.batch_size, 3.0);
-    design.workload.batching.size = 3; /* which of the two? */
-    designs_assert_refused(&design, FULCRUM_ERR_INFEASIBLE, "");
-    design.workload.batching.size = 0;
-    design.workload.batching.population_frac = 0;
-    designs_assert_refused(&design, FULCRUM_ERR_INFEASIBLE, "");
-    design.workload.batching.size = 8; /* more than the 7 actors: waits for ever */
-    designs_assert_refused(&design, FULCRUM_ERR_INFEASIBLE, "");
+    static const char *const refused[] = {
+        "workload.batching.size=3", /* which of the two? */
+        "workload.batching.size=0 workload.batching.population_frac=0",
+        /* More than the 7 actors: waits for ever. */
+        "workload.batching.size=8 workload.batching.population_frac=0"};
+    for (size_t i = 0; i < LENGTH(refused); i++) {
+        designs_assert_refused(&design, refused[i], FULCRUM_ERR_INFEASIBLE, "");
+    }
 }
 
 TEST(test_fewer_sms_lengthen_gpu_work_only)
@@ -287,8 +273,7 @@ TEST(test_a_measured_table_counts_requests)
     assert_close(
         "t(4 requests)", fulcrum_batch_time(&replicas.network.gpu, 4), 10e-3, 1e-12);
     CU_ASSERT_EQUAL(replicas.flags, 0);
-    design.workload.batching.policy = FULCRUM_BATCH_FIXED;
-    design.workload.batching.size = 20;
+    designs_set(&design, "workload.batching.policy=fixed workload.batching.size=20");
     CU_ASSERT_EQUAL(lower(&design).flags, FULCRUM_FLAG_BEYOND_TABLE);
 }
 
@@ -299,11 +284,10 @@ TEST(test_hand_off_is_counted_by_request_and_by_observation)
     for (size_t i = 0; i < LENGTH(envs); i++) {
         struct fulcrum_design design = gpu_design();
         design.run.envs_per_actor = envs[i];
-        design.workload.host.per_batch_s = 7e-6;
-        design.workload.host.per_item_s = 1e-6;
-        design.workload.host.per_request_s = 5e-6;
-        design.workload.host.actor_s = 3e-6;
-        design.workload.host.wake_s = 9e-6;
+        designs_set(&design,
+            "workload.host.per_batch_s=7e-6 workload.host.per_item_s=1e-6 "
+            "workload.host.per_request_s=5e-6 workload.host.actor_s=3e-6 "
+            "workload.host.wake_s=9e-6");
         struct fulcrum_replicas replicas = lower(&design);
         assert_close("h0", replicas.network.host.per_batch_s, 7e-6, 1e-14);
         assert_close(
@@ -361,9 +345,8 @@ TEST(test_a_longer_step_keeps_its_spread_where_the_law_can)
 TEST(test_a_step_lost_in_its_hand_off_does_not_vary)
 {
     struct fulcrum_design design = cpu_design();
-    design.workload.step.mean_s = 3e-8;
-    design.workload.step.cv = 0.2;
-    design.workload.host.actor_s = 2e-5;
+    designs_set(&design,
+        "workload.step.mean_s=3e-8 workload.step.cv=0.2 workload.host.actor_s=2e-5");
     struct fulcrum_replicas replicas = lower(&design);
     CU_ASSERT_EQUAL(replicas.network.step.law, FULCRUM_LAW_DETERMINISTIC);
     assert_close("cv", replicas.network.step.cv, 0.0, 0.0);
@@ -380,11 +363,10 @@ static struct fulcrum_design design_apart(
     double gpus, double learners, double train_step_s)
 {
     struct fulcrum_design out = gpu_design();
-    out.machine.cpu.core_count = 80;
-    out.machine.cpu.thread_count = 160;
-    out.workload.host.reserved_threads = 3;
-    out.workload.network.sm_active_frac = 0.2;
-    out.workload.training.env_steps_per_train_step = 3360;
+    designs_set(&out,
+        "machine.cpu.core_count=80 machine.cpu.thread_count=160 "
+        "workload.host.reserved_threads=3 workload.network.sm_active_frac=0.2 "
+        "workload.training.env_steps_per_train_step=3360");
     out.workload.training.train_step_s = train_step_s;
     out.workload.training.queue_train_steps = 2.4;
     out.run.gpu_count = gpus;
@@ -423,8 +405,8 @@ TEST(test_every_gpu_does_both_unless_said_otherwise)
     design.workload.network.parameter_count = 4.4e6;
     design.workload.host.inference_threads = 2;
     CU_ASSERT_EQUAL(fulcrum_shard_count(&design), 4.0);
-    CU_ASSERT_EQUAL(fulcrum_node_reserved_threads(&design), 3.0);
-    CU_ASSERT_EQUAL(fulcrum_node_weights_s(&design), 0.0);
+    CU_ASSERT_EQUAL(reserved_threads_of(&design), 3.0);
+    CU_ASSERT_EQUAL(weights_s(&design), 0.0);
     struct outcome whole = outcome_of(&design, FULCRUM_METHOD_FAST);
     const struct fulcrum_training *training = &whole.replicas.network.training;
     CU_ASSERT_EQUAL(training->env_steps_per_train_step, 3360.0);
@@ -432,7 +414,7 @@ TEST(test_every_gpu_does_both_unless_said_otherwise)
     CU_ASSERT_EQUAL(training->sharing_frac, 1.0);
     CU_ASSERT_EQUAL(whole.replicas.learner_count, 0.0);
     struct fulcrum_solution solution = whole.solution;
-    fulcrum_node_part_busy(&whole.replicas, &solution);
+    part_busy(&whole.replicas, &solution);
     CU_ASSERT_EQUAL(solution.gpu_busy_frac, whole.solution.gpu_busy_frac);
     CU_ASSERT_EQUAL(solution.bottleneck, whole.solution.bottleneck);
     /* What a GPU that only infers would take makes no difference. */
@@ -447,11 +429,11 @@ TEST(test_learners_take_threads_from_all_shards)
     struct fulcrum_design design = design_apart(8, 2, 0.1);
     CU_ASSERT_EQUAL(fulcrum_shard_count(&design), 6.0);
     /* One thread for each of six that infer and three for each of two learners. */
-    assert_close("of a shard", fulcrum_node_reserved_threads(&design), 2.0, 1e-15);
+    assert_close("of a shard", reserved_threads_of(&design), 2.0, 1e-15);
     design.workload.host.inference_threads = 5; /* no more than with a learner */
-    assert_close("at most", fulcrum_node_reserved_threads(&design), 4.0, 1e-15);
+    assert_close("at most", reserved_threads_of(&design), 4.0, 1e-15);
     design.workload.host.reserved_threads = 0;
-    CU_ASSERT_EQUAL(fulcrum_node_reserved_threads(&design), 0.0);
+    CU_ASSERT_EQUAL(reserved_threads_of(&design), 0.0);
     design.workload.host.reserved_threads = 300;
     struct outcome capped = outcome_of(&design, FULCRUM_METHOD_FAST);
     assert_close("40 % of the share", capped.replicas.reserved_threads,
@@ -475,43 +457,6 @@ TEST(test_transfers_are_differences_to_the_reference)
         byte / PCIE_3, 1e-15);
     assert_close("two generations on", fulcrum_node_transfer_s(byte, &slow, &fast),
         -0.75 * byte / PCIE_3, 1e-12);
-}
-
-/* g1 of a calibration at `reference`, laid over a machine with another link. */
-static double item_s_at(const struct fulcrum_design *base, double item_s,
-    double reference_byte_per_s, unsigned *flags)
-{
-    struct fulcrum_calibration *calibration = NULL;
-    ASSERT_OK(fulcrum_calibration_new(&calibration, NULL));
-    calibration->machine = base->machine;
-    calibration->machine.link.host_byte_per_s = reference_byte_per_s;
-    designs_add_parameter(
-        calibration, "workload.network.per_item_s", item_s, 0.0, FULCRUM_SCALE_LINEAR);
-    struct fulcrum_applied_calibration applied = {.calibration = NULL};
-    ASSERT_OK(fulcrum_applied_calibration_init(&applied, calibration, NULL));
-    const struct fulcrum_luck luck = {.cpu_spread = 1.0, .gpu_spread = 1.0};
-    struct fulcrum_design design = *base;
-    ASSERT_OK(fulcrum_calibration_apply(&applied, &base->workload, &luck, &design));
-    fulcrum_applied_calibration_clear(&applied);
-    fulcrum_calibration_free(calibration);
-    *flags = design.flags;
-    return design.workload.network.per_item_s;
-}
-
-TEST(test_a_calibration_is_moved_to_another_link)
-{
-    struct fulcrum_design base = gpu_design();
-    base.machine.link.host_byte_per_s = PCIE_5;
-    base.workload.network.observation_byte = 28224;
-    unsigned flags = 0;
-    CU_ASSERT_EQUAL(item_s_at(&base, 6e-6, PCIE_5, &flags), 6e-6);
-    CU_ASSERT_EQUAL(flags, 0U);
-    CU_ASSERT_EQUAL(item_s_at(&base, 6e-6, (double)NAN, &flags), 6e-6);
-    assert_close("faster link", item_s_at(&base, 6e-6, PCIE_3, &flags),
-        6e-6 - 28224 * 0.75 / PCIE_3, 1e-12);
-    CU_ASSERT((flags & FULCRUM_FLAG_SCALED) != 0U);
-    /* More cannot be saved than was measured. */
-    CU_ASSERT_EQUAL(item_s_at(&base, 1e-6, PCIE_3, &flags), 0.0);
 }
 
 TEST(test_learners_without_work_leave_the_rate_of_inference)
@@ -556,13 +501,13 @@ TEST(test_weights_are_copied_once_a_train_step)
     design.machine.link.host_byte_per_s = PCIE_3;
     design.machine.gpu.memory_byte = (double)NAN;
     const double copy_s = 4 * 4.4e9 / PCIE_3;
-    assert_close("copy", fulcrum_node_weights_s(&design), copy_s, 1e-15);
+    assert_close("copy", weights_s(&design), copy_s, 1e-15);
     struct outcome out = outcome_of(&design, FULCRUM_METHOD_FAST);
     assert_close("rate", out.steps_per_s, 3360 / (0.4 + copy_s), 1e-9);
     assert_close("SMs rest meanwhile", out.replicas.train_active_frac,
         0.4 / (0.4 + copy_s), 1e-12);
     design.machine.link.host_byte_per_s = (double)INFINITY;
-    CU_ASSERT_EQUAL(fulcrum_node_weights_s(&design), 0.0);
+    CU_ASSERT_EQUAL(weights_s(&design), 0.0);
     out = outcome_of(&design, FULCRUM_METHOD_FAST);
     assert_close("without a copy", out.steps_per_s, 3360 / 0.4, 1e-9);
 }
@@ -692,20 +637,17 @@ TEST(test_learners_of_all_machines_train_together)
 TEST(test_splits_that_cannot_run_are_named)
 {
     struct fulcrum_design design = design_apart(4, 1, 0.1);
-    design.run.learner_gpu_count = 4;
-    designs_assert_refused(&design, FULCRUM_ERR_RANGE, "run.learner_gpu_count = 4");
-    design.run.learner_gpu_count = 1;
-    design.workload.training.env_steps_per_train_step = 0;
-    designs_assert_refused(&design, FULCRUM_ERR_INFEASIBLE, "nothing trains");
-    design = design_apart(4, 2, 0.1);
-    design.run.model_parallel_gpu_count = 2;
-    design.workload.training.model_parallel_frac = 0.5;
+    designs_assert_refused(&design, "run.learner_gpu_count=4", FULCRUM_ERR_RANGE,
+        "run.learner_gpu_count = 4");
+    designs_assert_refused(&design, "workload.training.env_steps_per_train_step=0",
+        FULCRUM_ERR_INFEASIBLE, "nothing trains");
     designs_assert_refused(
-        &design, FULCRUM_ERR_INFEASIBLE, "run.model_parallel_gpu_count");
+        &design, "run.actor_count=64", FULCRUM_ERR_INFEASIBLE, "3 GPUs that infer");
+    design = design_apart(4, 2, 0.1);
+    designs_assert_refused(&design,
+        "run.model_parallel_gpu_count=2 workload.training.model_parallel_frac=0.5",
+        FULCRUM_ERR_INFEASIBLE, "run.model_parallel_gpu_count");
     design = cpu_design();
-    design.run.learner_gpu_count = 1;
-    designs_assert_refused(&design, FULCRUM_ERR_INFEASIBLE, "");
-    design = design_apart(4, 1, 0.1);
-    design.run.actor_count = 64;
-    designs_assert_refused(&design, FULCRUM_ERR_INFEASIBLE, "3 GPUs that infer");
+    designs_assert_refused(
+        &design, "run.learner_gpu_count=1", FULCRUM_ERR_INFEASIBLE, "");
 }

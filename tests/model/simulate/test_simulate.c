@@ -8,17 +8,6 @@
 #include "tests/support/designs.h"
 #include "tests/support/suite.h"
 
-static struct fulcrum_solution simulated(
-    const struct fulcrum_network *network, double half_width_rel)
-{
-    struct fulcrum_solver_options options = {
-        .seed = 11, .half_width_rel = half_width_rel};
-    struct fulcrum_solution out = {.steps_per_s = 0.0};
-    ASSERT_OK(fulcrum_network_check(network, NULL));
-    ASSERT_OK(fulcrum_simulate(network, &options, &out, NULL));
-    return out;
-}
-
 /* The reference network: 256 actors on 40 threads, half of them to a batch. */
 static struct fulcrum_network half_batch(double actors)
 {
@@ -50,7 +39,7 @@ TEST(test_one_actor_goes_round_in_the_sum_of_its_times)
         network.step = steps[i];
         network.host = (struct fulcrum_batch_time){.per_batch_s = 0.2};
         network.delay_s = 0.25;
-        struct fulcrum_solution out = simulated(&network, 0.004);
+        struct fulcrum_solution out = simulated(&network, 11, 0.004);
         /* Two half-widths; equal steps leave no noise but rounding. */
         assert_close("X", out.steps_per_s, 1.0 / 1.85, i == 0 ? 1e-9 : 0.008);
         assert_close("gpu", out.residence.gpu_s, 0.4, 0.001);
@@ -69,7 +58,7 @@ TEST(test_full_barrier_takes_turns)
     network.batch_size = 6;
     network.host = (struct fulcrum_batch_time){.per_batch_s = 0.5};
     network.delay_s = 0.1;
-    struct fulcrum_solution out = simulated(&network, 0.001);
+    struct fulcrum_solution out = simulated(&network, 11, 0.001);
     /* Three rounds on two servers, host .5, GPU .3 + 6 x .1, delay .1. */
     assert_close("X", out.steps_per_s, 6.0 / 4.5, 1e-9);
     assert_close("threads", out.cpu_thread_busy_frac, 3.0 / 4.5, 1e-9);
@@ -89,7 +78,7 @@ TEST(test_depth_overlaps_host_and_gpu)
         network.host = (struct fulcrum_batch_time){.per_batch_s = 0.2};
         network.batch_size = 1;
         network.depth = cases[i][0];
-        struct fulcrum_solution out = simulated(&network, 0.001);
+        struct fulcrum_solution out = simulated(&network, 11, 0.001);
         assert_close("X", out.steps_per_s, cases[i][1], 1e-6);
         assert_close("batch", out.mean_batch, 1.0, 1e-12);
     }
@@ -102,7 +91,7 @@ TEST(test_training_takes_its_share_of_the_gpu)
     struct fulcrum_network network = plain_network(1, 1, 0.3, 0.1);
     network.step = (struct fulcrum_step){0.6, 0.0, FULCRUM_LAW_DETERMINISTIC};
     network.training = (struct fulcrum_training){10, 0.3, 2, 1.0};
-    struct fulcrum_solution out = simulated(&network, 0.001);
+    struct fulcrum_solution out = simulated(&network, 11, 0.001);
     /* It starts with a batch and both share: .3 of it by .6 s, then .1 alone: .7 s. */
     assert_close("X", out.steps_per_s, 10.0 / 10.3, 1e-9);
     assert_close("train", out.gpu_train_busy_frac, 0.3 / 10.3, 1e-9);
@@ -113,7 +102,7 @@ TEST(test_training_takes_its_share_of_the_gpu)
     network.step.law = FULCRUM_LAW_EXPONENTIAL;
     network.step.mean_s = 0.1;
     network.training = (struct fulcrum_training){100, 500, 2.4, 1.0};
-    out = simulated(&network, 0.002);
+    out = simulated(&network, 11, 0.002);
     assert_close("gpu", out.gpu_busy_frac, 1.0, 0.002);
     assert_close("learner", out.steps_per_s,
         (1.0 - out.gpu_inference_busy_frac) * 100.0 / 500.0, 0.005);
@@ -127,7 +116,7 @@ TEST(test_a_backlog_that_builds_up_is_not_taken_for_speed)
 {
     struct fulcrum_network network = half_batch(256);
     network.training.train_step_s = 0.297;
-    struct fulcrum_solution out = simulated(&network, 0.01);
+    struct fulcrum_solution out = simulated(&network, 11, 0.01);
     double learner =
         1.0 / (0.297 / 3360.0 + fulcrum_batch_time(&network.gpu, 128.0) / 128.0);
     assert_close("X", out.steps_per_s, learner, 0.005);
@@ -140,18 +129,18 @@ TEST(test_fractional_servers_are_rounded_and_said_so)
     network.gpu = (struct fulcrum_batch_time){.count = 0};
     network.delay_s = 1.0;
     network.cpu.reserved_threads = 0.5;
-    CU_ASSERT(simulated(&network, 0.01).flags & FULCRUM_FLAG_SERVERS_ROUNDED);
+    CU_ASSERT(simulated(&network, 11, 0.01).flags & FULCRUM_FLAG_SERVERS_ROUNDED);
     network.cpu.reserved_threads = 3.9;
-    CU_ASSERT(simulated(&network, 0.01).flags & FULCRUM_FLAG_SERVERS_ROUNDED);
+    CU_ASSERT(simulated(&network, 11, 0.01).flags & FULCRUM_FLAG_SERVERS_ROUNDED);
     network.cpu.reserved_threads = 1.0;
-    CU_ASSERT_EQUAL(simulated(&network, 0.01).flags, 0);
+    CU_ASSERT_EQUAL(simulated(&network, 11, 0.01).flags, 0);
 }
 
 TEST(test_same_seed_gives_the_same_bytes)
 {
     struct fulcrum_network network = half_batch(64);
-    struct fulcrum_solution first = simulated(&network, 0.01);
-    struct fulcrum_solution second = simulated(&network, 0.01);
+    struct fulcrum_solution first = simulated(&network, 11, 0.01);
+    struct fulcrum_solution second = simulated(&network, 11, 0.01);
     CU_ASSERT_EQUAL(first.steps_per_s, second.steps_per_s);
     CU_ASSERT_EQUAL(first.steps_per_s_hi, second.steps_per_s_hi);
     CU_ASSERT_EQUAL(first.cpu_thread_busy_frac, second.cpu_thread_busy_frac);
@@ -183,7 +172,7 @@ TEST(test_runs_end_with_the_interval_asked_for)
     double steps = 0.0;
     for (size_t i = 0; i < LENGTH(half_widths); i++) {
         struct fulcrum_network network = half_batch(16);
-        struct fulcrum_solution out = simulated(&network, half_widths[i]);
+        struct fulcrum_solution out = simulated(&network, 11, half_widths[i]);
         CU_ASSERT_EQUAL(out.flags & FULCRUM_FLAG_NOT_SETTLED, 0);
         CU_ASSERT(out.has_interval);
         CU_ASSERT(out.steps_per_s_hi <= out.steps_per_s * (1.0 + half_widths[i]));
@@ -282,7 +271,7 @@ TEST(test_every_network_obeys_little_and_its_bounds)
         network.cpu.knee = 2.0;
         network.cpu.cap_per_core = 1.25;
         network.cpu.cross_socket_frac = 0.9;
-        struct fulcrum_solution out = simulated(&network, 0.02);
+        struct fulcrum_solution out = simulated(&network, 11, 0.02);
         const struct fulcrum_residence *time = &out.residence;
         double round_s = time->cpu_s + time->host_s + time->gpu_s + time->delay_s;
         assert_close("N = X R", out.steps_per_s * round_s, network.actors, 1e-6);
@@ -308,7 +297,7 @@ TEST(test_half_batch_gains_match_the_prototype)
     static const double actors[] = {4, 40, 256};
     for (size_t i = 0; i < 3; i++) {
         struct fulcrum_network network = half_batch(actors[i]);
-        rate[i] = simulated(&network, 0.005).steps_per_s;
+        rate[i] = simulated(&network, 11, 0.005).steps_per_s;
     }
     /* docs/model.md "Fits": 5.83 and 2.00, found by another program. */
     assert_close("X(40)/X(4)", rate[1] / rate[0], 5.83, 0.015);

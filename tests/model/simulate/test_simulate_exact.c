@@ -15,7 +15,7 @@ enum { NETWORKS = 40 };
 #define HALF_WIDTH 0.0003
 #define TOLERANCE  0.001
 
-static struct fulcrum_solution simulated(
+static struct fulcrum_solution long_run(
     const struct fulcrum_network *network, uint64_t seed)
 {
     struct fulcrum_solver_options options = {
@@ -56,7 +56,7 @@ TEST(test_cpu_alone_is_machine_repair)
         struct fulcrum_network network = plain_network(cases[i][0], cases[i][1], 0, 0);
         network.delay_s = cases[i][2];
         double exact = machine_repair(cases[i][0], cases[i][1], cases[i][2]);
-        struct fulcrum_solution out = simulated(&network, 11);
+        struct fulcrum_solution out = long_run(&network, 11);
         assert_close("X", out.steps_per_s, exact, TOLERANCE);
         assert_close(
             "busy", out.cpu_thread_busy_frac, exact / cases[i][1], 2.0 * TOLERANCE);
@@ -76,10 +76,10 @@ TEST(test_a_pair_waits_for_the_longer_step)
     network.policy = FULCRUM_BATCH_FIXED;
     network.batch_size = 2;
     network.gpu = (struct fulcrum_batch_time){.per_batch_s = 0.3, .per_item_s = 0.1};
-    assert_close("exponential", simulated(&network, 3).steps_per_s, 1.0, TOLERANCE);
+    assert_close("exponential", long_run(&network, 3).steps_per_s, 1.0, TOLERANCE);
     network.step = (struct fulcrum_step){1.0, 0.8, FULCRUM_LAW_LOGNORMAL};
     double longer = 1.0 + erf(0.5 * sqrt(log(1.64)));
-    assert_close("lognormal", simulated(&network, 3).steps_per_s, 2.0 / (longer + 0.5),
+    assert_close("lognormal", long_run(&network, 3).steps_per_s, 2.0 / (longer + 0.5),
         TOLERANCE);
 }
 
@@ -123,7 +123,7 @@ TEST(test_simulations_meet_the_exact_chain)
         struct fulcrum_network network = exact_network(i);
         struct fulcrum_solution exact;
         ASSERT_OK(fulcrum_chain_solve(&network, &exact, NULL));
-        struct fulcrum_solution found = simulated(&network, i);
+        struct fulcrum_solution found = long_run(&network, i);
         assert_close("X", found.steps_per_s, exact.steps_per_s, TOLERANCE);
         assert_details(&found, &exact);
         covered += covers(&found, exact.steps_per_s);

@@ -7,7 +7,7 @@
 #include <math.h>
 #include <stdbool.h>
 
-#include "model/simulate/simulate.h"
+#include "model/simulate/simulate.c" /* NOLINT(bugprone-suspicious-include) */
 #include "tests/support/suite.h"
 
 enum { MOST = 257, ROUNDS = 20000 };
@@ -15,14 +15,14 @@ enum { MOST = 257, ROUNDS = 20000 };
 struct fixture {
     double room[MOST + 1];
     double sorted[MOST];
-    struct fulcrum_finish_heap heap;
+    struct heap heap;
     gsl_rng *rng;
 };
 
 static void open_fixture(struct fixture *fixture)
 {
-    fulcrum_finish_heap_init(&fixture->heap, fixture->room);
-    CU_ASSERT(isinf(fulcrum_finish_heap_top(&fixture->heap)));
+    heap_init(&fixture->heap, fixture->room);
+    CU_ASSERT(isinf(fixture->heap.value[0]));
     fixture->rng = gsl_rng_alloc(gsl_rng_taus2);
     CU_ASSERT_PTR_NOT_NULL_FATAL(fixture->rng);
     gsl_rng_set(fixture->rng, 5);
@@ -40,23 +40,23 @@ TEST(test_times_leave_in_order)
     open_fixture(&fixture);
     for (size_t i = 0; i < MOST; i++) {
         fixture.sorted[i] = draw_time(&fixture);
-        fulcrum_finish_heap_push(&fixture.heap, fixture.sorted[i]);
+        heap_push(&fixture.heap, fixture.sorted[i]);
     }
     gsl_sort(fixture.sorted, 1, MOST);
     for (size_t i = 0; i < MOST; i++) {
-        CU_ASSERT_EQUAL(fulcrum_finish_heap_top(&fixture.heap), fixture.sorted[i]);
-        fulcrum_finish_heap_pop(&fixture.heap);
+        CU_ASSERT_EQUAL(fixture.heap.value[0], fixture.sorted[i]);
+        heap_pop(&fixture.heap);
     }
     CU_ASSERT_EQUAL(fixture.heap.count, 0);
-    CU_ASSERT(isinf(fulcrum_finish_heap_top(&fixture.heap)));
+    CU_ASSERT(isinf(fixture.heap.value[0]));
     gsl_rng_free(fixture.rng);
 }
 
 /* The oracle keeps the same times in a sorted array. */
 static void replace_top(struct fixture *fixture, double finish)
 {
-    CU_ASSERT_EQUAL(fulcrum_finish_heap_top(&fixture->heap), fixture->sorted[0]);
-    fulcrum_finish_heap_replace(&fixture->heap, finish);
+    CU_ASSERT_EQUAL(fixture->heap.value[0], fixture->sorted[0]);
+    heap_replace(&fixture->heap, finish);
     fixture->sorted[0] = finish;
     gsl_sort(fixture->sorted, 1, fixture->heap.count);
 }
@@ -67,7 +67,7 @@ TEST(test_replacing_the_top_keeps_the_order)
     open_fixture(&fixture);
     for (size_t count = 1; count <= 9; count++) {
         fixture.sorted[count - 1] = draw_time(&fixture);
-        fulcrum_finish_heap_push(&fixture.heap, fixture.sorted[count - 1]);
+        heap_push(&fixture.heap, fixture.sorted[count - 1]);
         gsl_sort(fixture.sorted, 1, count);
         for (int i = 0; i < ROUNDS / 100; i++) {
             replace_top(&fixture, draw_time(&fixture));
@@ -85,16 +85,15 @@ TEST(test_pushes_and_pops_mix)
         int grows = count == 0 || (count < 40 && gsl_rng_uniform(fixture.rng) < 0.5);
         if (grows) {
             fixture.sorted[count] = draw_time(&fixture);
-            fulcrum_finish_heap_push(&fixture.heap, fixture.sorted[count]);
+            heap_push(&fixture.heap, fixture.sorted[count]);
         } else {
             fixture.sorted[0] = fixture.sorted[count - 1];
-            fulcrum_finish_heap_pop(&fixture.heap);
+            heap_pop(&fixture.heap);
         }
         count = fixture.heap.count;
         gsl_sort(fixture.sorted, 1, count);
-        CU_ASSERT(count == 0 ||
-                  !(fulcrum_finish_heap_top(&fixture.heap) > fixture.sorted[0] ||
-                      fulcrum_finish_heap_top(&fixture.heap) < fixture.sorted[0]));
+        CU_ASSERT(count == 0 || !(fixture.heap.value[0] > fixture.sorted[0] ||
+                                    fixture.heap.value[0] < fixture.sorted[0]));
     }
     gsl_rng_free(fixture.rng);
 }
@@ -238,47 +237,47 @@ TEST(test_many_threads_agree_with_plain_arrays)
 
 TEST(test_half_width_is_students)
 {
-    struct fulcrum_batch_means means = {.count = 0};
-    CU_ASSERT(isinf(fulcrum_batch_means_half_width_rel(&means)));
+    struct batch_means means = {.count = 0};
+    CU_ASSERT(isinf(half_width_rel_of(&means)));
     static const double window_s[] = {4.0, 5.0, 6.0, 5.0};
     for (size_t i = 0; i < 4; i++) {
-        fulcrum_batch_means_add(&means, window_s[i]);
+        batch_means_add(&means, window_s[i]);
     }
     /* Mean 5, standard deviation sqrt(2/3), t(.975, 3) = 3.18244630528371. */
-    assert_close("half-width", fulcrum_batch_means_half_width_rel(&means),
+    assert_close("half-width", half_width_rel_of(&means),
         3.18244630528371 * sqrt(2.0 / 3.0) / 2.0 / 5.0, 1e-9);
     /* Offsets -1, 0, 1, 0: no two neighbours differ from the mean. */
-    CU_ASSERT_DOUBLE_EQUAL(fulcrum_batch_means_correlation(&means), 0.0, 1e-12);
+    CU_ASSERT_DOUBLE_EQUAL(correlation_of(&means), 0.0, 1e-12);
 }
 
 TEST(test_equal_windows_have_no_width_and_no_correlation)
 {
-    struct fulcrum_batch_means means = {.count = 0};
+    struct batch_means means = {.count = 0};
     for (int i = 0; i < 7; i++) {
-        fulcrum_batch_means_add(&means, 0.5);
+        batch_means_add(&means, 0.5);
     }
-    CU_ASSERT_EQUAL(fulcrum_batch_means_half_width_rel(&means), 0.0);
-    CU_ASSERT_EQUAL(fulcrum_batch_means_correlation(&means), 0.0);
+    CU_ASSERT_EQUAL(half_width_rel_of(&means), 0.0);
+    CU_ASSERT_EQUAL(correlation_of(&means), 0.0);
 }
 
 TEST(test_full_room_merges_neighbours)
 {
-    struct fulcrum_batch_means means = {.count = 0};
+    struct batch_means means = {.count = 0};
     double sum = 0.0;
-    for (int i = 1; i <= 4 * FULCRUM_WINDOWS_MOST; i++) {
-        fulcrum_batch_means_add(&means, (double)i);
+    for (int i = 1; i <= 4 * WINDOWS_MOST; i++) {
+        batch_means_add(&means, (double)i);
         sum += (double)i;
-        CU_ASSERT(means.count <= FULCRUM_WINDOWS_MOST);
+        CU_ASSERT(means.count <= WINDOWS_MOST);
     }
     CU_ASSERT_EQUAL(means.merged, 4);
-    CU_ASSERT_EQUAL(means.count, FULCRUM_WINDOWS_MOST);
+    CU_ASSERT_EQUAL(means.count, WINDOWS_MOST);
     CU_ASSERT_EQUAL(means.window_s[0], 1.0 + 2.0 + 3.0 + 4.0);
     double kept = 0.0;
     for (size_t i = 0; i < means.count; i++) {
         kept += means.window_s[i];
     }
     assert_close("sum", kept, sum, 1e-15);
-    CU_ASSERT(fulcrum_batch_means_correlation(&means) > 0.9);
+    CU_ASSERT(correlation_of(&means) > 0.9);
 }
 
 enum { DRAWS = 200000 };
@@ -353,10 +352,10 @@ static double distance(double *draw, double (*below)(double time_s))
     return most;
 }
 
-static void draw_all(struct fulcrum_step_source *source, double *draw)
+static void draw_all(struct source *source, double *draw)
 {
     for (size_t i = 0; i < DRAWS; i++) {
-        draw[i] = fulcrum_step_source_next(source);
+        draw[i] = source_next(source);
     }
 }
 
@@ -365,8 +364,8 @@ TEST(test_draws_follow_their_law)
 {
     static double draw[DRAWS];
     for (size_t i = 0; i < LAW_COUNT; i++) {
-        struct fulcrum_step_source source;
-        fulcrum_step_source_init(&source, &laws[i].step, 7);
+        struct source source;
+        source_init(&source, &laws[i].step, 7);
         draw_all(&source, draw);
         double found = distance(draw, laws[i].below);
         if (found * sqrt(DRAWS) > 2.0) {
@@ -390,11 +389,11 @@ static double correlation(
 /* Neighbours and draws a block apart: five standard errors of a correlation of 0. */
 TEST(test_draws_do_not_depend_on_each_other)
 {
-    static const size_t lags[] = {1, 2, 3, FULCRUM_DRAWS_AHEAD};
+    static const size_t lags[] = {1, 2, 3, DRAWS_AHEAD};
     static double draw[DRAWS];
     for (size_t i = 0; i < LAW_COUNT; i++) {
-        struct fulcrum_step_source source;
-        fulcrum_step_source_init(&source, &laws[i].step, 3);
+        struct source source;
+        source_init(&source, &laws[i].step, 3);
         draw_all(&source, draw);
         double most = 0.0;
         for (size_t j = 0; j < LENGTH(lags); j++) {
@@ -407,12 +406,12 @@ TEST(test_draws_do_not_depend_on_each_other)
 TEST(test_equal_steps_are_equal)
 {
     static const struct fulcrum_step step = {0.125, 0.0, FULCRUM_LAW_DETERMINISTIC};
-    struct fulcrum_step_source source;
-    fulcrum_step_source_init(&source, &step, 1);
-    for (int i = 0; i < 2 * FULCRUM_DRAWS_AHEAD; i++) {
-        CU_ASSERT_EQUAL(fulcrum_step_source_next(&source), 0.125);
+    struct source source;
+    source_init(&source, &step, 1);
+    for (int i = 0; i < 2 * DRAWS_AHEAD; i++) {
+        CU_ASSERT_EQUAL(source_next(&source), 0.125);
     }
-    CU_ASSERT_EQUAL(fulcrum_step_source_cv(&step), 0.0);
+    CU_ASSERT_EQUAL(source_cv(&step), 0.0);
 }
 
 /* A step that takes no time is legal whatever its law. */
@@ -421,43 +420,43 @@ TEST(test_no_mean_gives_no_length)
     for (size_t i = 0; i < LAW_COUNT; i++) {
         struct fulcrum_step step = laws[i].step;
         step.mean_s = 0.0;
-        struct fulcrum_step_source source;
-        fulcrum_step_source_init(&source, &step, 1);
-        CU_ASSERT_EQUAL(fulcrum_step_source_next(&source), 0.0);
-        CU_ASSERT_EQUAL(source.length_s[FULCRUM_DRAWS_AHEAD - 1], 0.0);
+        struct source source;
+        source_init(&source, &step, 1);
+        CU_ASSERT_EQUAL(source_next(&source), 0.0);
+        CU_ASSERT_EQUAL(source.length_s[DRAWS_AHEAD - 1], 0.0);
     }
 }
 
 TEST(test_cv_is_the_one_that_is_drawn)
 {
     for (size_t i = 0; i < LAW_COUNT; i++) {
-        assert_close("cv", fulcrum_step_source_cv(&laws[i].step), laws[i].cv, 1e-12);
+        assert_close("cv", source_cv(&laws[i].step), laws[i].cv, 1e-12);
     }
 }
 
 TEST(test_seeds_give_streams_of_their_own)
 {
-    struct fulcrum_step_source first;
-    struct fulcrum_step_source same;
-    struct fulcrum_step_source other;
-    fulcrum_step_source_init(&first, &laws[0].step, 5);
-    fulcrum_step_source_init(&same, &laws[0].step, 5);
-    fulcrum_step_source_init(&other, &laws[0].step, 6);
-    for (int i = 0; i < 2 * FULCRUM_DRAWS_AHEAD; i++) {
-        double length_s = fulcrum_step_source_next(&first);
-        CU_ASSERT_EQUAL(length_s, fulcrum_step_source_next(&same));
-        CU_ASSERT_NOT_EQUAL(length_s, fulcrum_step_source_next(&other));
+    struct source first;
+    struct source same;
+    struct source other;
+    source_init(&first, &laws[0].step, 5);
+    source_init(&same, &laws[0].step, 5);
+    source_init(&other, &laws[0].step, 6);
+    for (int i = 0; i < 2 * DRAWS_AHEAD; i++) {
+        double length_s = source_next(&first);
+        CU_ASSERT_EQUAL(length_s, source_next(&same));
+        CU_ASSERT_NOT_EQUAL(length_s, source_next(&other));
     }
 }
 
 TEST(test_uniform_numbers_are_uniform)
 {
-    struct fulcrum_step_source source;
-    fulcrum_step_source_init(&source, &laws[0].step, 5);
+    struct source source;
+    source_init(&source, &laws[0].step, 5);
     double sum = 0.0;
     double square = 0.0;
     for (int i = 0; i < DRAWS; i++) {
-        double value = fulcrum_step_source_uniform(&source);
+        double value = source_uniform(&source);
         CU_ASSERT(value > 0.0 && value < 1.0);
         sum += value;
         square += value * value;

@@ -7,18 +7,8 @@
 #include "model/exact/chain.h"
 #include "model/predict/solver.h"
 #include "model/simulate/simulate.h"
+#include "tests/support/designs.h"
 #include "tests/support/suite.h"
-
-static struct fulcrum_solution simulated(
-    const struct fulcrum_network *network, double half_width_rel)
-{
-    struct fulcrum_solver_options options = {
-        .seed = 3, .half_width_rel = half_width_rel};
-    struct fulcrum_solution out = {.steps_per_s = 0.0};
-    ASSERT_OK(fulcrum_network_check(network, NULL));
-    ASSERT_OK(fulcrum_simulate(network, &options, &out, NULL));
-    return out;
-}
 
 /* Steps of mean 1 on `threads` cores, batches of half the actors unless changed. */
 static struct fulcrum_network half_batches(
@@ -69,10 +59,10 @@ static void assert_shared(
 {
     double exact = shared_thread_steps_per_s(actors, think_s);
     struct fulcrum_network network = one_thread((double)actors, think_s, step, 1e-9);
-    struct fulcrum_solution out = simulated(&network, 0.003);
+    struct fulcrum_solution out = simulated(&network, 3, 0.003);
     assert_close("shared", out.steps_per_s, exact, 0.007);
     network.cpu.slice_s = 0.0;
-    out = simulated(&network, 0.003);
+    out = simulated(&network, 3, 0.003);
     int differs = fabs(out.steps_per_s / exact - 1.0) > 0.015;
     CU_ASSERT_EQUAL(differs, step->law != FULCRUM_LAW_EXPONENTIAL);
 }
@@ -99,7 +89,7 @@ TEST(test_exponential_steps_do_not_notice_slices)
         network.cpu.oversubscription_frac = 0.1;
         struct fulcrum_solution exact;
         ASSERT_OK(fulcrum_chain_solve(&network, &exact, NULL));
-        struct fulcrum_solution out = simulated(&network, 0.002);
+        struct fulcrum_solution out = simulated(&network, 3, 0.002);
         assert_close("X", out.steps_per_s, exact.steps_per_s, 0.004);
         assert_close(
             "threads", out.cpu_thread_busy_frac, exact.cpu_thread_busy_frac, 0.004);
@@ -133,9 +123,9 @@ TEST(test_slices_that_cut_nothing_change_nothing)
                 half_batches(cases[i].actors, cases[i].threads, cases[i].slice_s);
             network.policy = greedy ? FULCRUM_BATCH_GREEDY : FULCRUM_BATCH_FIXED;
             network.training = (struct fulcrum_training){50, 2.0, 2.4, 1.0};
-            struct fulcrum_solution sliced = simulated(&network, 0.01);
+            struct fulcrum_solution sliced = simulated(&network, 3, 0.01);
             network.cpu.slice_s = 0.0;
-            struct fulcrum_solution whole = simulated(&network, 0.01);
+            struct fulcrum_solution whole = simulated(&network, 3, 0.01);
             assert_same(&sliced, &whole);
         }
     }
@@ -151,13 +141,13 @@ TEST(test_two_actors_take_the_turns_of_a_hand_made_schedule)
     static const struct fulcrum_step step = {3.0, 0.0, FULCRUM_LAW_DETERMINISTIC};
     struct fulcrum_network network = one_thread(2, 0.0, &step, 2.0);
     network.gpu.per_batch_s = 1.5;
-    struct fulcrum_solution out = simulated(&network, 0.001);
+    struct fulcrum_solution out = simulated(&network, 3, 0.001);
     assert_close("X", out.steps_per_s, 2.0 / 6.5, 1e-9);
     assert_close("thread", out.cpu_thread_busy_frac, 6.0 / 6.5, 1e-9);
     assert_close("cpu", out.residence.cpu_s, 0.5 * (5.0 + 4.5), 1e-9);
     assert_close("waits for the GPU", out.residence.host_s, 0.25, 1e-9);
     network.cpu.slice_s = 0.0;
-    out = simulated(&network, 0.001);
+    out = simulated(&network, 3, 0.001);
     assert_close("in turn", out.steps_per_s, 2.0 / 6.0, 1e-9);
 }
 
@@ -171,7 +161,7 @@ TEST(test_a_slice_is_time_and_not_work)
     network.cpu.curve = FULCRUM_CURVE_TABLE;
     network.cpu.capacity = capacity;
     network.cpu.capacity_count = 1;
-    struct fulcrum_solution out = simulated(&network, 0.001);
+    struct fulcrum_solution out = simulated(&network, 3, 0.001);
     assert_close("X", out.steps_per_s, 2.0 / 3.25, 1e-9);
 }
 
@@ -287,7 +277,7 @@ TEST(test_half_batches_agree_with_a_plain_loop_of_events)
             half_batches(cases[i].actors, 1, cases[i].slice_s);
         network.step.cv = cases[i].cv;
         network.gpu.per_batch_s = cases[i].gpu_s;
-        struct fulcrum_solution out = simulated(&network, 0.002);
+        struct fulcrum_solution out = simulated(&network, 3, 0.002);
         assert_close("X", out.steps_per_s, plain_steps_per_s(&network), 0.006);
     }
 }
@@ -313,11 +303,11 @@ TEST(test_slices_conserve_work_and_actors)
         for (size_t j = 0; j < LENGTH(steps); j++) {
             struct fulcrum_network network = half_batches(12, 3, slices[i]);
             network.step = steps[j];
-            struct fulcrum_solution out = simulated(&network, 0.005);
+            struct fulcrum_solution out = simulated(&network, 3, 0.005);
             assert_conserved(&network, &out);
             network.policy = FULCRUM_BATCH_GREEDY;
             network.batch_size = 0.0;
-            out = simulated(&network, 0.005);
+            out = simulated(&network, 3, 0.005);
             assert_conserved(&network, &out);
         }
     }
@@ -327,9 +317,9 @@ TEST(test_slices_conserve_work_and_actors)
 TEST(test_slices_of_nothing_do_not_take_for_ever)
 {
     struct fulcrum_network network = half_batches(8, 2, 1e-12);
-    struct fulcrum_solution nothing = simulated(&network, 0.01);
+    struct fulcrum_solution nothing = simulated(&network, 3, 0.01);
     network.cpu.slice_s = 0.01;
-    struct fulcrum_solution least = simulated(&network, 0.01);
+    struct fulcrum_solution least = simulated(&network, 3, 0.01);
     assert_same(&nothing, &least);
     struct fulcrum_solver_options options = {
         .seed = 3, .half_width_rel = 1e-5, .max_steps = 1e6};

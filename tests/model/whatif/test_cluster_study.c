@@ -137,7 +137,7 @@ TEST(test_the_crossover_is_the_models)
     for (size_t i = 0; i < 2; i++) {
         const struct fulcrum_cluster_crossover *found = &job->rows.crossovers[i];
         double expected =
-            fulcrum_cluster_crossover(&cluster, 8, found->part_count, devices, DEVICES);
+            designs_crossover(&cluster, 8, found->part_count, devices, DEVICES);
         CU_ASSERT_EQUAL(found->scaling, FULCRUM_BATCH_WEAK);
         CU_ASSERT_EQUAL(found->device_count.value, expected);
     }
@@ -361,8 +361,8 @@ TEST(test_crossovers_are_those_of_the_models_draws)
         size_t found = 0;
         for (size_t k = 0; k < DRAWS; k++) {
             struct fulcrum_cluster cluster = cluster_in(job, k + 1);
-            double own = fulcrum_cluster_crossover(
-                &cluster, 8, told->part_count, devices, DEVICES);
+            double own =
+                designs_crossover(&cluster, 8, told->part_count, devices, DEVICES);
             at[k] = isnan(own) ? (double)INFINITY : own;
             found += isnan(own) ? 0 : 1;
         }

@@ -55,11 +55,11 @@ TEST(test_an_absent_covariance_is_diagonal)
 static void add_parameters(struct fulcrum_calibration *calibration)
 {
     static const struct fulcrum_parameter parameters[] = {
-        {"workload.step.mean_s", 1.0 / 3.0, 0.1 / 3.0, FULCRUM_SCALE_LOG,
+        {"workload.step.mean_s", NULL, 1.0 / 3.0, 0.1 / 3.0, FULCRUM_SCALE_LOG,
             FULCRUM_ORIGIN_FITTED, "fit of \"throughput\""},
-        {"machine.cpu.smt_yield_frac", 0.25, 0.07, FULCRUM_SCALE_LOGIT,
+        {"machine.cpu.smt_yield_frac", NULL, 0.25, 0.07, FULCRUM_SCALE_LOGIT,
             FULCRUM_ORIGIN_PRIOR, "\xc2\xb1 0.07\n"},
-        {"workload.host.delay_s", 4e-4, 0.0, FULCRUM_SCALE_LINEAR,
+        {"workload.host.delay_s", NULL, 4e-4, 0.0, FULCRUM_SCALE_LINEAR,
             FULCRUM_ORIGIN_MEASURED, ""},
     };
     for (size_t i = 0; i < 3; i++) {
