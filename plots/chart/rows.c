@@ -10,7 +10,6 @@
 #include "model/status.h"
 
 static const double gap_pt = 6.0;
-static const double tick_length_pt = 3.5;
 static const double row_gap_pt = 1.5;
 static const double line_frac = 0.07;
 static const double thickest_line_pt = 2.5;
@@ -191,55 +190,6 @@ static struct layout lay_out(const struct fulcrum_canvas *canvas,
     return layout;
 }
 
-/* Below the axis, or below the names too where it is wider than the axis. */
-static void draw_x_label(
-    struct fulcrum_canvas *canvas, const char *text, const struct layout *layout)
-{
-    struct fulcrum_text style = fulcrum_palette_text(FULCRUM_TEXT_AXIS);
-    struct fulcrum_rect frame = layout->frame;
-    double width_pt = fulcrum_canvas_measure(canvas, &style, text).width_pt;
-    double left = layout->whole.x0;
-    if (width_pt <= frame.x1 - frame.x0) {
-        left = (frame.x0 + frame.x1 - width_pt) / 2.0;
-    } else if (width_pt <= layout->whole.x1 - layout->whole.x0) {
-        left = layout->whole.x1 - width_pt;
-    }
-    style.width_max_pt = layout->whole.x1 - left;
-    fulcrum_canvas_text(canvas, &style,
-        (struct fulcrum_spot){
-            left, frame.y1 + fulcrum_tick_gap_pt +
-                      fulcrum_palette_height_pt(canvas, FULCRUM_TEXT_TICK) + 1.0},
-        text);
-}
-
-/* Labels are thinned where they would run into each other. */
-static void draw_axis(struct fulcrum_canvas *canvas, const struct fulcrum_axis *axis,
-    struct fulcrum_rect frame)
-{
-    const struct fulcrum_pen grid = fulcrum_palette_rule(FULCRUM_TONE_GRID, 0.6);
-    const struct fulcrum_pen line = fulcrum_palette_rule(FULCRUM_TONE_SOFT, 0.8);
-    struct fulcrum_text style = fulcrum_palette_anchored(FULCRUM_TEXT_TICK, 0.5, 0.0);
-    fulcrum_canvas_line(canvas, &line, (struct fulcrum_spot){frame.x0, frame.y1},
-        (struct fulcrum_spot){frame.x1, frame.y1});
-    double taken = -INFINITY;
-    for (size_t i = 0; i < axis->tick_count; i++) {
-        const struct fulcrum_tick *tick = &axis->ticks[i];
-        double half_pt =
-            fulcrum_canvas_measure(canvas, &style, tick->label).width_pt / 2.0;
-        double x = fulcrum_axis_at(axis, tick->value);
-        if (tick->label[0] == '\0' || x - half_pt < taken + 4.0) {
-            continue;
-        }
-        taken = x + half_pt;
-        fulcrum_canvas_line(canvas, &grid, (struct fulcrum_spot){x, frame.y0},
-            (struct fulcrum_spot){x, frame.y1});
-        fulcrum_canvas_line(canvas, &line, (struct fulcrum_spot){x, frame.y1},
-            (struct fulcrum_spot){x, frame.y1 + tick_length_pt});
-        fulcrum_canvas_text(canvas, &style,
-            (struct fulcrum_spot){x, frame.y1 + fulcrum_tick_gap_pt}, tick->label);
-    }
-}
-
 /* Labels above narrow bars may stand so far from their middle. */
 static const double nudge_pt = 5.0;
 
@@ -362,8 +312,11 @@ static void draw_frame(struct fulcrum_canvas *canvas, const struct fulcrum_rows 
 {
     struct fulcrum_rect frame = layout->frame;
     fulcrum_canvas_record(canvas, FULCRUM_BOX_PANEL, frame);
-    draw_axis(canvas, &layout->axis, frame);
-    draw_x_label(canvas, rows->x_label, layout);
+    const struct fulcrum_side_axis below = {&layout->axis, FULCRUM_SIDE_BELOW, frame,
+        layout->whole.x0, layout->whole.x1, rows->x_label,
+        FULCRUM_AXIS_GRID | FULCRUM_AXIS_LINE | FULCRUM_AXIS_TICKS |
+            FULCRUM_AXIS_NUMBERS};
+    fulcrum_side_axis_draw(canvas, &below);
     for (size_t i = 0; i < layout->shown; i++) {
         const struct fulcrum_row *row = &rows->rows[i];
         double taken = frame.x0;

@@ -511,9 +511,6 @@ static void take_row(struct fulcrum_canvas *canvas, struct picture *picture,
     const struct fulcrum_bar_panel *panel, size_t first, struct fulcrum_row *row)
 {
     char(*texts)[NAME_SIZE] = fulcrum_canvas_room(canvas, 2, sizeof *texts);
-    if (texts == NULL) {
-        return;
-    }
     write_name(picture, panel->names, first, texts[0]);
     row->name = texts[0];
     if (panel->spans[0].key != NULL) {
@@ -573,9 +570,7 @@ static size_t add_panel(struct fulcrum_canvas *canvas, struct picture *picture,
         .table = picture->table,
         .first = first,
         .firsts = fulcrum_canvas_room(canvas, end - first, sizeof *panel->firsts)};
-    if (panel->firsts != NULL) {
-        find_bars(picture, panel, end);
-    }
+    find_bars(picture, panel, end);
     picture->panel_count += panel->count > 0 ? 1 : 0;
     return end;
 }
@@ -603,7 +598,7 @@ static const struct fulcrum_row *rows_of(struct fulcrum_canvas *canvas,
 {
     size_t gaps = panel->shown > 1 ? panel->shown - 1 : 1;
     struct fulcrum_row *rows = fulcrum_canvas_room(canvas, panel->shown, sizeof *rows);
-    for (size_t i = 0; rows != NULL && i < panel->shown; i++) {
+    for (size_t i = 0; i < panel->shown; i++) {
         size_t k = panel->count <= panel->shown
                        ? i
                        : (i * (panel->count - 1) + gaps / 2) / gaps;
@@ -651,6 +646,7 @@ static struct fulcrum_rows lay_rows(struct fulcrum_canvas *canvas,
         .finding = finding[0] != '\0' ? finding : NULL,
         .x_label = is_share ? "share of the whole" : from->x_label,
         .rows = rows_of(canvas, picture, panel, from),
+        .count = panel->shown,
         .options = options_of(picture, panel, from),
         .centre = centre_of(picture, panel, from),
         .reach = from->reach > 0.0 ? from->reach : (double)NAN,
@@ -660,7 +656,6 @@ static struct fulcrum_rows lay_rows(struct fulcrum_canvas *canvas,
     if (from->group != NULL) {
         rows.title = text_at(picture->table, panel->first, from->group);
     }
-    rows.count = rows.rows != NULL ? panel->shown : 0;
     return rows;
 }
 
@@ -695,26 +690,17 @@ static bool has_span(const struct panel *panel, const struct fulcrum_bar_span *s
 }
 
 /* What several panels have is explained once. */
-static void explain_once(struct fulcrum_page *page, enum fulcrum_swatch swatch,
-    size_t style, const char *label)
-{
-    bool is_new = label != NULL;
-    for (size_t i = 0; i < page->legend_count && is_new; i++) {
-        is_new = strcmp(page->legend[i].label, label) != 0;
-    }
-    fulcrum_page_explain(page, swatch, style, is_new ? label : NULL);
-}
-
 static void explain_spans(const struct panel *panel,
     const struct fulcrum_bar_panel *from, struct fulcrum_page *page)
 {
     for (size_t k = 0; k < FULCRUM_BAR_SPANS_MAX && from->spans[k].key != NULL; k++) {
         const struct fulcrum_bar_span *span = &from->spans[k];
-        explain_once(
-            page, span->swatch, span->style, has_span(panel, span) ? span->name : NULL);
+        fulcrum_page_explain(
+            page, &(struct fulcrum_legend_entry){0, span->swatch, span->style,
+                      has_span(panel, span) ? span->name : NULL});
     }
-    explain_once(
-        page, FULCRUM_SWATCH_DIAMOND, FULCRUM_ROW_INTERVAL_STYLE, from->mark_name);
+    fulcrum_page_explain(page, &(struct fulcrum_legend_entry){0, FULCRUM_SWATCH_DIAMOND,
+                                   FULCRUM_ROW_INTERVAL_STYLE, from->mark_name});
 }
 
 /* Parts that no bar has are not explained, nor what has no place. */
@@ -722,11 +708,15 @@ static void explain_bars(const struct fulcrum_canvas *canvas,
     const struct picture *picture, struct fulcrum_page *page)
 {
     for (size_t k = 0; k < picture->part_count; k++) {
-        fulcrum_page_explain(page, FULCRUM_SWATCH_STACK, picture->parts[k].style,
-            picture->has_part[k] ? picture->parts[k].name : NULL);
+        fulcrum_page_explain(
+            page, &(struct fulcrum_legend_entry){0, FULCRUM_SWATCH_STACK,
+                      picture->parts[k].style,
+                      picture->has_part[k] ? picture->parts[k].name : NULL});
     }
-    fulcrum_page_explain(page, FULCRUM_SWATCH_LINE, FULCRUM_ROW_INTERVAL_STYLE,
-        picture->has_interval ? picture->chart->interval_name : NULL);
+    fulcrum_page_explain(
+        page, &(struct fulcrum_legend_entry){0, FULCRUM_SWATCH_LINE,
+                  FULCRUM_ROW_INTERVAL_STYLE,
+                  picture->has_interval ? picture->chart->interval_name : NULL});
     for (size_t i = 0; i < picture->panel_count; i++) {
         const struct panel *panel = &picture->panels[i];
         explain_spans(panel, panel->from, page);
@@ -758,8 +748,7 @@ void fulcrum_bar_chart_draw(
     const struct fulcrum_bar_chart_data *data = given;
     struct picture *picture = fulcrum_canvas_room(canvas, 1, sizeof *picture);
     struct fulcrum_rows rows[FULCRUM_BAR_GROUPS_MAX];
-    if (picture == NULL ||
-        fulcrum_bar_chart_check(data, fulcrum_canvas_failure(canvas)) != FULCRUM_OK) {
+    if (fulcrum_bar_chart_check(data, fulcrum_canvas_failure(canvas)) != FULCRUM_OK) {
         return;
     }
     begin(picture, data);

@@ -25,13 +25,12 @@ enum {
     PUBLISHED_MAX = 8,
     SERIES_MAX = LINES_MAX * FULCRUM_LINE_SERIES_MAX + PUBLISHED_MAX,
     PLACES_MAX = 2 * FULCRUM_LINE_CELLS_MAX,
-    NOTES_MAX = 16,
+    NOTES_MAX = 32,
     STYLES_MAX = 9, /* of canvas.h */
     STAR_STYLE = 5,
     GREY_STYLE = 7, /* of any line or reference */
     GUIDES_MAX = 16,
     NAME_SIZE = 192,
-    SENTENCE_SIZE = 200,
     LANDMARKS_MAX = 16
 };
 
@@ -50,7 +49,7 @@ enum slot {
     SLOT_PUBLISHED,
     SLOT_SEEN = SLOT_PUBLISHED + PUBLISHED_MAX,
     SLOT_STAR,
-    SLOT_COUNT
+    SLOT_LANDMARKS
 };
 
 static const double log_x_from_factor = 12.0;
@@ -85,8 +84,6 @@ struct place {
     double guides[GUIDES_MAX];
     /* Ends of the line that values are compared with. */
     struct fulcrum_panel_point ideal[2];
-    char title[NAME_SIZE];
-    char finding[SENTENCE_SIZE];
 };
 
 struct cell {
@@ -98,9 +95,8 @@ struct cell {
 
 /* A machine that people know. */
 struct landmark {
-    char text[NAME_SIZE]; /* name and x, which need not be read off the axis */
+    const char *text; /* name and x, which need not be read off the axis */
     double x;
-    struct fulcrum_flag_post post;
 };
 
 /* One panel over all cells: whether some cell has it, and how far it goes. */
@@ -111,6 +107,8 @@ struct reach {
 };
 
 struct picture {
+    struct fulcrum_canvas *canvas;
+    struct fulcrum_page *page;
     const struct fulcrum_line_chart *chart;
     const struct fulcrum_table *table;
     const struct fulcrum_line_key *x;
@@ -123,7 +121,6 @@ struct picture {
     struct fulcrum_panel panels[PLACES_MAX]; /* of those that are drawn */
     struct fulcrum_limits x_reach;
     struct reach reaches[FULCRUM_LINE_PANELS_MAX];
-    struct fulcrum_legend_entry legend[SLOT_COUNT]; /* of what is drawn */
     size_t mark_style;
     const struct fulcrum_result *result;
     const struct fulcrum_table *published;
@@ -132,33 +129,32 @@ struct picture {
     const char *published_names[PUBLISHED_MAX];
     struct fulcrum_panel_top top;
     struct landmark landmarks[LANDMARKS_MAX]; /* by x, those within the chart */
+    struct fulcrum_flag_post posts[LANDMARKS_MAX];
     size_t landmark_count;
     double guides[LANDMARKS_MAX];
-    struct fulcrum_string title;
-    struct fulcrum_string subtitle;
-    struct fulcrum_string footnote;
 };
 
 /* What the result says in place of a text of the table. */
 static const char *said(
     const struct picture *picture, const char *key, const char *otherwise)
 {
-    char name[NAME_SIZE];
-    (void)snprintf(name, sizeof name, "label/%s", key);
-    const char *text = fulcrum_result_text_of(picture->result, name);
+    const char *text = fulcrum_result_text_of(
+        picture->result, fulcrum_canvas_print(picture->canvas, "label/%s", key));
     return text[0] != '\0' ? text : otherwise;
 }
 
-/* A line here and markers there are explained together, by the first name there is. */
+/* A part of the legend, at its place there. */
 static void learn(struct picture *picture, size_t slot, enum fulcrum_swatch swatch,
     size_t style, const char *label)
 {
-    struct fulcrum_legend_entry *entry = &picture->legend[slot];
-    bool is_new = entry->swatch == FULCRUM_SWATCH_NONE;
-    entry->swatch =
-        is_new || entry->swatch == swatch ? swatch : FULCRUM_SWATCH_LINE_AND_MARKER;
-    entry->style = style;
-    entry->label = entry->label != NULL ? entry->label : label;
+    const struct fulcrum_legend_entry entry = {slot, swatch, style, label};
+    fulcrum_page_explain(picture->page, &entry);
+}
+
+/* "; TEXT" in the footnote. */
+static void note(struct picture *picture, const char *text)
+{
+    fulcrum_page_note(picture->canvas, picture->page, "", text);
 }
 
 static bool varies(const struct fulcrum_table *table, const char *column)
@@ -413,15 +409,13 @@ static enum fulcrum_status check_spots(const struct picture *picture,
 }
 
 /* The lines of the picture with the rows of each, none where there are no rows. */
-static enum fulcrum_status take_lines(
-    struct fulcrum_canvas *canvas, struct picture *picture)
+static enum fulcrum_status take_lines(struct picture *picture)
 {
-    struct fulcrum_error *err = fulcrum_canvas_failure(canvas);
+    struct fulcrum_error *err = fulcrum_canvas_failure(picture->canvas);
     size_t rows = fulcrum_table_rows(picture->table);
-    struct spot_row *spots = fulcrum_canvas_room(canvas, rows, sizeof *spots);
-    size_t *order = fulcrum_canvas_room(canvas, rows, sizeof *order);
-    double *x = fulcrum_canvas_room(canvas, rows, sizeof *x);
-    TRY_MEMORY(spots != NULL && order != NULL ? x : NULL, err, "a chart");
+    struct spot_row *spots = fulcrum_canvas_room(picture->canvas, rows, sizeof *spots);
+    size_t *order = fulcrum_canvas_room(picture->canvas, rows, sizeof *order);
+    double *x = fulcrum_canvas_room(picture->canvas, rows, sizeof *x);
     TRY(rows > 0 ? check_columns(picture->chart, picture->table, picture->x, err)
                  : FULCRUM_OK);
     size_t count = find_spots(picture, spots);
@@ -624,10 +618,9 @@ static void learn_series(struct picture *picture, size_t line,
     }
 }
 
-/* A line's values of one column; no series where there is no memory, or no value. */
-static void add_series(struct fulcrum_canvas *canvas, struct picture *picture,
-    struct place *place, const struct line *line,
-    const struct fulcrum_line_series *from)
+/* A line's values of one column; no series where there is no value. */
+static void add_series(struct picture *picture, struct place *place,
+    const struct line *line, const struct fulcrum_line_series *from)
 {
     static const enum fulcrum_series_look looks[] = {
         [FULCRUM_LINE_MARKED] = FULCRUM_LOOK_LINE,
@@ -646,12 +639,9 @@ static void add_series(struct fulcrum_canvas *canvas, struct picture *picture,
     bool has_bars = from->look == FULCRUM_LINE_BARS;
     struct values values = {
         .points = fulcrum_canvas_room(
-            canvas, (is_stair ? 2 : 1) * line->count, sizeof *values.points),
+            picture->canvas, (is_stair ? 2 : 1) * line->count, sizeof *values.points),
         .has_ends = has_bars || (has_bands && !is_stair),
         .has_bars = has_bars};
-    if (values.points == NULL) {
-        return;
-    }
     take_values(picture, &values, place, line, from);
     if (!values.is_known) {
         return;
@@ -674,6 +664,7 @@ static void add_series(struct fulcrum_canvas *canvas, struct picture *picture,
     } else if (values.has_interval && !has_bars) {
         learn(picture, SLOT_INTERVAL, FULCRUM_SWATCH_BAND,
             picture->line_count > 1 ? GREY_STYLE : 0, interval_name);
+        note(picture, picture->chart->interval_footnote);
     }
 }
 
@@ -695,9 +686,8 @@ static void find_best(struct picture *picture, struct place *place)
     const char *subject = panel->series_count > 1 ? from->series[0].label : NULL;
     char sentence[128];
     fulcrum_best_sentence(sentence, sizeof sentence, &best, picture->chart->x_name);
-    (void)snprintf(place->finding, sizeof place->finding, "%s%s%s",
+    panel->finding = fulcrum_canvas_print(picture->canvas, "%s%s%s",
         subject != NULL ? subject : "", subject != NULL ? ": " : "", sentence);
-    panel->finding = place->finding;
     /* A best value at an end of the chart gets no star. */
     if (best.shape == FULCRUM_BEST_PEAK || best.shape == FULCRUM_BEST_PLATEAU) {
         panel->best.spot = (struct fulcrum_spot){best.x, best.y};
@@ -752,64 +742,52 @@ static void note_point(const struct picture *picture, struct place *place,
     struct fulcrum_spot spot, const char *name)
 {
     const char *unit = place->from->note_unit;
-    char text[64];
+    char value[24];
+    fulcrum_si_text(value, sizeof value, spot.y, 3, NULL);
     if (picture->chart->names_marks) {
         add_note(place, spot, name);
     } else if (unit != NULL) {
-        char value[24];
-        fulcrum_si_text(value, sizeof value, spot.y, 3, NULL);
-        (void)snprintf(text, sizeof text, "%s%s", value, unit);
-        add_note(place, spot, text);
+        add_note(
+            place, spot, fulcrum_canvas_print(picture->canvas, "%s%s", value, unit));
     }
 }
 
-/* Points of one reference in one panel. Bars show how far rounding lets them be off. */
-static void add_published_series(struct fulcrum_canvas *canvas, struct picture *picture,
-    struct place *place, size_t index)
+/* Points of references. Bars show how far rounding lets them be off. */
+static void add_published(struct picture *picture, struct place *place)
 {
     const struct fulcrum_table *table = picture->published;
-    struct values values = {.has_ends = true,
-        .points = fulcrum_canvas_room(
-            canvas, fulcrum_table_rows(table), sizeof *values.points)};
-    if (place->panel.series_count == SERIES_MAX || values.points == NULL) {
-        return;
+    struct values values[PUBLISHED_MAX];
+    size_t rows = fulcrum_table_rows(table);
+    struct fulcrum_panel_point *points =
+        fulcrum_canvas_room(picture->canvas, PUBLISHED_MAX * rows, sizeof *points);
+    for (size_t k = 0; k < PUBLISHED_MAX; k++) {
+        values[k] = (struct values){.points = points + k * rows, .has_ends = true};
     }
-    for (size_t i = 0; i < fulcrum_table_rows(table); i++) {
+    for (size_t i = 0; i < rows; i++) {
         const char *name = fulcrum_table_at(table, i, "name").text;
+        size_t index = published_index(picture, name != NULL ? name : "");
         struct fulcrum_cell x = fulcrum_table_at(table, i, "x");
         struct fulcrum_cell value = fulcrum_table_at(table, i, "value");
-        if (name == NULL ||
-            fulcrum_table_at(table, i, "panel").number != (double)place->which ||
-            published_index(picture, name) != index) {
+        if (name == NULL || index == PUBLISHED_MAX ||
+            fulcrum_table_at(table, i, "panel").number != (double)place->which) {
             continue;
         }
+        struct values *own = &values[index];
         bool is_seen = fulcrum_table_at(table, i, "is_fitted").number > 0.0;
-        take_value(&values, &x, &value);
-        values.points[values.count - 1].is_hollow = is_seen;
-        if (is_seen) {
-            learn(picture, SLOT_SEEN, FULCRUM_SWATCH_HOLLOW, GREY_STYLE,
-                "hollow: the fit has seen it");
-        }
+        take_value(own, &x, &value);
+        own->points[own->count - 1].is_hollow = is_seen;
+        learn(picture, SLOT_SEEN, FULCRUM_SWATCH_HOLLOW, GREY_STYLE,
+            is_seen ? "hollow: the fit has seen it" : NULL);
         note_point(picture, place, (struct fulcrum_spot){x.number, value.number}, name);
     }
-    if (values.count > 0) {
-        place->series[place->panel.series_count++] = (struct fulcrum_panel_series){
-            .points = values.points,
-            .count = values.count,
-            .style = picture->chart->names_marks ? STAR_STYLE : published_style(index),
-            .look = FULCRUM_LOOK_POINTS};
-    }
-}
-
-static void add_published(
-    struct fulcrum_canvas *canvas, struct picture *picture, struct place *place)
-{
-    for (size_t i = 0; i < fulcrum_table_rows(picture->published); i++) {
-        const char *name = fulcrum_table_at(picture->published, i, "name").text;
-        (void)published_index(picture, name != NULL ? name : "");
-    }
-    for (size_t index = 0; index < picture->published_count; index++) {
-        add_published_series(canvas, picture, place, index);
+    for (size_t i = 0; i < PUBLISHED_MAX; i++) {
+        if (values[i].count > 0) {
+            place->series[place->panel.series_count++] = (struct fulcrum_panel_series){
+                .points = values[i].points,
+                .count = values[i].count,
+                .style = picture->chart->names_marks ? STAR_STYLE : published_style(i),
+                .look = FULCRUM_LOOK_POINTS};
+        }
     }
 }
 
@@ -843,20 +821,20 @@ static bool is_in_order(const double *values, size_t count)
 }
 
 /* Round values of the second scale at the places along x where they are reached. */
-static void find_top(struct fulcrum_canvas *canvas, struct picture *picture)
+static void find_top(struct picture *picture)
 {
     const struct line *line = &picture->lines[0];
     const char *column = picture->chart->top_column;
     if (column == NULL || picture->line_count != 1 || !(line->x[0] > 0.0)) {
         return;
     }
-    double *tops = fulcrum_canvas_room(canvas, line->count, sizeof *tops);
+    double *tops = fulcrum_canvas_room(picture->canvas, line->count, sizeof *tops);
     struct fulcrum_limits span = fulcrum_limits_none();
     struct fulcrum_axis axis;
-    for (size_t i = 0; tops != NULL && i < line->count; i++) {
+    for (size_t i = 0; i < line->count; i++) {
         tops[i] = fulcrum_table_at(picture->table, line->rows[i], column).number;
     }
-    if (tops == NULL || !is_in_order(tops, line->count)) {
+    if (!is_in_order(tops, line->count)) {
         return;
     }
     fulcrum_limits_add_all(&span, tops, line->count);
@@ -873,7 +851,7 @@ static void find_top(struct fulcrum_canvas *canvas, struct picture *picture)
     }
     picture->top.label = picture->chart->top_label;
     picture->panels[0].top = &picture->top;
-    picture->panels[0].strip_pt = fulcrum_axis_height_pt(canvas, true);
+    picture->panels[0].strip_pt = fulcrum_axis_height_pt(picture->canvas, true);
 }
 
 /* Counts of 1..16 read well on a ruler; 1..512, and doublings, do not. */
@@ -955,7 +933,6 @@ static void add_guides(struct picture *picture, struct place *place)
         const char *text = fulcrum_table_at(guides, i, "text").text;
         const char *group = fulcrum_table_at(guides, i, "group").text;
         double x = fulcrum_table_at(guides, i, "x").number;
-        size_t used = strlen(place->finding);
         if (fulcrum_table_at(guides, i, "panel").number != (double)place->rank ||
             (group != NULL && place->group != NULL &&
                 strcmp(group, place->group) != 0)) {
@@ -967,33 +944,38 @@ static void add_guides(struct picture *picture, struct place *place)
                 picture->chart->guide_name);
         }
         if (text != NULL && text[0] != '\0') {
-            (void)snprintf(place->finding + used, sizeof place->finding - used, "%s%s",
-                used > 0 ? ", " : "", text);
-            panel->finding = place->finding;
+            panel->finding =
+                panel->finding != NULL && panel->finding != place->from->finding
+                    ? fulcrum_canvas_print(
+                          picture->canvas, "%s, %s", panel->finding, text)
+                    : text;
         }
     }
     panel->guides = place->guides;
 }
 
-static void write_title(const struct picture *picture, struct place *place)
+/* NULL: none. */
+static const char *title_of(const struct picture *picture, const struct place *place)
 {
     const struct fulcrum_line_panel *from = place->from;
+    const char *title =
+        place->which == 0 ? said(picture, "y", from->title) : from->title;
     const char *unit = NULL;
     (void)time_unit(picture, from, from->series[0].y, &unit);
     if (from->is_relative && isfinite(picture->relative_x)) {
         char at[48];
         fulcrum_plain_text(at, sizeof at, picture->relative_x);
-        (void)snprintf(place->title, sizeof place->title, "%s %s %s", from->title, at,
-            picture->chart->x_name);
-    } else if (has_free_cells(picture->chart) && from->title[0] != '\0') {
-        (void)snprintf(
-            place->title, sizeof place->title, "%s, %s", place->group, from->title);
-    } else {
-        (void)snprintf(place->title, sizeof place->title, "%s%s%s",
-            place->which == 0 ? said(picture, "y", from->title) : from->title,
-            unit != NULL ? ", " : "", unit != NULL ? unit : "");
+        return fulcrum_canvas_print(
+            picture->canvas, "%s %s %s", from->title, at, picture->chart->x_name);
     }
-    place->panel.title = place->title[0] != '\0' ? place->title : NULL;
+    if (has_free_cells(picture->chart) && from->title[0] != '\0') {
+        return fulcrum_canvas_print(
+            picture->canvas, "%s, %s", place->group, from->title);
+    }
+    if (unit != NULL) {
+        return fulcrum_canvas_print(picture->canvas, "%s, %s", title, unit);
+    }
+    return title[0] != '\0' ? title : NULL;
 }
 
 static void choose_axes(const struct picture *picture, struct place *place)
@@ -1018,21 +1000,20 @@ static void choose_axes(const struct picture *picture, struct place *place)
     panel->y_options = from->y_axis != NULL ? *from->y_axis : panel->y_options;
 }
 
-static void find_place(
-    struct fulcrum_canvas *canvas, struct picture *picture, struct place *place)
+static void find_place(struct picture *picture, struct place *place)
 {
     const struct fulcrum_line_panel *from = place->from;
     struct fulcrum_panel *panel = &place->panel;
-    *panel = (struct fulcrum_panel){.series = place->series,
+    *panel = (struct fulcrum_panel){.title = title_of(picture, place),
+        .series = place->series,
         .finding = from->finding,
         .empty_text = from->empty_text,
         .notes = place->notes,
         .weight = from->weight > 0.0 ? from->weight : 1.0};
     panel->weight = place->which == 0 && from->weight == 0.0 ? 1.2 : panel->weight;
-    write_title(picture, place);
     for (size_t k = 0; k < FULCRUM_LINE_SERIES_MAX; k++) {
         for (size_t i = 0; i < picture->line_count && from->series[k].y != NULL; i++) {
-            add_series(canvas, picture, place, &picture->lines[i], &from->series[k]);
+            add_series(picture, place, &picture->lines[i], &from->series[k]);
         }
     }
     qsort(place->notes, panel->note_count, sizeof place->notes[0], compare_notes);
@@ -1041,7 +1022,7 @@ static void find_place(
     add_ideal(picture, place);
     add_guides(picture, place);
     if (panel->series_count > 0) {
-        add_published(canvas, picture, place);
+        add_published(picture, place);
     }
 }
 
@@ -1065,7 +1046,7 @@ static bool begin_place(const struct picture *picture, const struct cell *cell,
 }
 
 /* The panels of every cell, whether they have a value or not. */
-static void find_places(struct fulcrum_canvas *canvas, struct picture *picture)
+static void find_places(struct picture *picture)
 {
     size_t count = 0;
     for (size_t c = 0; c < picture->cell_count; c++) {
@@ -1074,7 +1055,7 @@ static void find_places(struct fulcrum_canvas *canvas, struct picture *picture)
         cell->count = 0;
         for (size_t p = 0; p < FULCRUM_LINE_PANELS_MAX && count < PLACES_MAX; p++) {
             if (begin_place(picture, cell, p, &picture->places[count])) {
-                find_place(canvas, picture, &picture->places[count++]);
+                find_place(picture, &picture->places[count++]);
                 cell->count++;
             }
         }
@@ -1164,23 +1145,6 @@ static void stack_places(struct picture *picture)
     }
 }
 
-/* "; BEFORE WHAT" behind what is there, unless that says it already. */
-static void add_words(struct fulcrum_string *out, const char *before, const char *what)
-{
-    if (what != NULL && what[0] != '\0' &&
-        strstr(fulcrum_string_get(out), what) == NULL) {
-        fulcrum_string_add(out, "%s%s%s", out->length > 0 ? "; " : "", before, what);
-    }
-}
-
-static void replace(struct fulcrum_string *out, const char *text)
-{
-    if (text != NULL && text[0] != '\0') {
-        fulcrum_string_clear(out);
-        fulcrum_string_add(out, "%s", text);
-    }
-}
-
 /* A text of the result, or of the first row. */
 static const char *text_of(const struct fulcrum_result *result,
     const struct fulcrum_table *table, const char *key)
@@ -1190,50 +1154,72 @@ static const char *text_of(const struct fulcrum_result *result,
     return text[0] != '\0' || cell == NULL || varies(table, key) ? text : cell;
 }
 
-static void write_words(struct picture *picture, struct fulcrum_page *page,
-    const struct fulcrum_line_chart_data *data)
+/* "; BEFORE WHAT" behind what is there; "" adds nothing. */
+static const char *joined(struct fulcrum_canvas *canvas, const char *text,
+    const char *before, const char *what)
+{
+    return what[0] == '\0' ? text
+                           : fulcrum_canvas_print(canvas, "%s%s%s%s", text,
+                                 text[0] != '\0' ? "; " : "", before, what);
+}
+
+/* "workload W; machine M; 40 actors", as far as the title does not say it. */
+static const char *subtitle_of(
+    const struct picture *picture, const struct fulcrum_result *result)
 {
     static const struct {
         const char *key;
         const char *before;
     } parts[] = {{"workload", "workload "}, {"machine", "machine "},
         {"calibration", "calibration "}};
-    const struct fulcrum_result *result = data->result;
-    const char *workload = text_of(result, picture->table, "workload");
-    const char *machine = text_of(result, picture->table, "machine");
-    fulcrum_string_add(&picture->title, "%s%s%s", workload,
-        workload[0] != '\0' && machine[0] != '\0' ? " on " : "", machine);
+    const char *text = "";
     for (size_t i = picture->x->title != NULL ? 0 : 2;
          i < sizeof parts / sizeof parts[0]; i++) {
-        add_words(&picture->subtitle, parts[i].before,
+        text = joined(picture->canvas, text, parts[i].before,
             text_of(result, picture->table, parts[i].key));
     }
     double actors = fulcrum_table_constant(picture->table, "actor_count");
-    char count[48];
-    (void)snprintf(count, sizeof count, "%.0f actors", actors);
-    add_words(&picture->subtitle, isnan(actors) ? "actors " : "",
-        isnan(actors) ? text_of(result, picture->table, "actors_rule") : count);
-    add_words(&picture->footnote, "",
-        page->footnote != NULL ? page->footnote : picture->chart->footnote);
+    return isnan(actors)
+               ? joined(picture->canvas, text, "actors ",
+                     text_of(result, picture->table, "actors_rule"))
+               : joined(picture->canvas, text, "",
+                     fulcrum_canvas_print(picture->canvas, "%.0f actors", actors));
+}
+
+/* What the caller and the result leave open. */
+static void write_words(struct picture *picture, const struct fulcrum_result *result)
+{
+    struct fulcrum_page *page = picture->page;
+    const char *workload = text_of(result, picture->table, "workload");
+    const char *machine = text_of(result, picture->table, "machine");
+    const char *title = fulcrum_result_text_of(result, "chart_title");
+    const char *subtitle = fulcrum_result_text_of(result, "chart_subtitle");
+    if (page->title == NULL && title[0] == '\0') {
+        title =
+            picture->x->title != NULL
+                ? picture->x->title
+                : fulcrum_canvas_print(picture->canvas, "%s%s%s", workload,
+                      workload[0] != '\0' && machine[0] != '\0' ? " on " : "", machine);
+    }
+    page->title = page->title != NULL ? page->title : title;
+    subtitle = subtitle[0] != '\0' ? subtitle : subtitle_of(picture, result);
+    page->subtitle = page->subtitle != NULL ? page->subtitle : subtitle;
+    struct fulcrum_string flags = {0};
     for (size_t i = 0; page->footnote == NULL && i < fulcrum_table_rows(picture->table);
          i++) {
         fulcrum_string_add_parts(
-            &picture->footnote, fulcrum_table_at(picture->table, i, "flags").text);
+            &flags, fulcrum_table_at(picture->table, i, "flags").text);
     }
+    note(picture, page->footnote == NULL ? picture->chart->footnote : NULL);
+    note(picture, fulcrum_string_get(&flags));
+    fulcrum_string_clear(&flags);
     const struct fulcrum_table *notes = fulcrum_result_table_of(result, "footnotes");
     for (size_t i = 0; i < fulcrum_table_rows(notes); i++) {
-        add_words(&picture->footnote, "", fulcrum_table_cell(notes, i, 0).text);
+        note(picture, fulcrum_table_cell(notes, i, 0).text);
     }
-    replace(&picture->title, picture->x->title);
-    replace(&picture->title, fulcrum_result_text_of(result, "chart_title"));
-    replace(&picture->subtitle, fulcrum_result_text_of(result, "chart_subtitle"));
-    page->title =
-        page->title != NULL ? page->title : fulcrum_string_get(&picture->title);
-    page->subtitle = page->subtitle != NULL ? page->subtitle
-                                            : fulcrum_string_get(&picture->subtitle);
 }
 
-static void explain(struct picture *picture, struct fulcrum_page *page)
+static void explain(struct picture *picture)
 {
     const struct fulcrum_line_chart *chart = picture->chart;
     bool has_band = chart->ideal_frac > 0.0;
@@ -1247,12 +1233,6 @@ static void explain(struct picture *picture, struct fulcrum_page *page)
         learn(picture, SLOT_POINTS + k, FULCRUM_SWATCH_MARKER, 0,
             is_points ? series->label : NULL);
     }
-    for (size_t i = 0; i < SLOT_COUNT; i++) {
-        const struct fulcrum_legend_entry *entry = &picture->legend[i];
-        fulcrum_page_explain(page, entry->swatch, entry->style, entry->label);
-    }
-    add_words(&picture->footnote, "",
-        picture->legend[SLOT_INTERVAL].label != NULL ? chart->interval_footnote : NULL);
 }
 
 /* For qsort. */
@@ -1263,22 +1243,11 @@ static int compare_landmarks(const void *a, const void *b)
     return (left->x > right->x) - (left->x < right->x);
 }
 
-/* ", landmark" behind a paragraph of the footnote, which begins with `intro`. */
-static void tell(struct picture *picture, bool *first, const char *intro,
-    const struct landmark *landmark)
-{
-    fulcrum_string_add(&picture->footnote, "%s%s%s",
-        *first && picture->footnote.length > 0 ? "\n" : "", *first ? intro : ", ",
-        landmark->text);
-    *first = false;
-}
-
 /* Keeps the landmarks within the axis, by x; the footnote names the others. */
 static void take_landmarks(struct picture *picture, const struct fulcrum_table *table)
 {
     struct landmark *all = picture->landmarks;
     size_t count = 0;
-    bool first = true;
     const struct fulcrum_axis *axis = &picture->panels[0].x;
     for (size_t i = 0; i < fulcrum_table_rows(table) && count < LANDMARKS_MAX; i++) {
         const char *name = fulcrum_table_at(table, i, "name").text;
@@ -1286,9 +1255,8 @@ static void take_landmarks(struct picture *picture, const struct fulcrum_table *
         if (name != NULL && x > 0.0 && isfinite(x)) {
             char number[48];
             fulcrum_plain_text(number, sizeof number, x);
-            (void)snprintf(
-                all[count].text, sizeof all[count].text, "%s %s", name, number);
-            all[count++].x = x;
+            all[count++] = (struct landmark){
+                fulcrum_canvas_print(picture->canvas, "%s %s", name, number), x};
         }
     }
     qsort(all, count, sizeof all[0], compare_landmarks);
@@ -1298,7 +1266,8 @@ static void take_landmarks(struct picture *picture, const struct fulcrum_table *
             picture->guides[picture->landmark_count] = all[i].x;
             all[picture->landmark_count++] = all[i];
         } else {
-            tell(picture, &first, "Beyond this chart: ", &all[i]);
+            fulcrum_page_note(
+                picture->canvas, picture->page, "Beyond this chart: ", all[i].text);
         }
     }
 }
@@ -1310,53 +1279,51 @@ static double flag_row_pt(const struct fulcrum_canvas *canvas)
 }
 
 /* Returns the rows that names take; the footnote lists those without a place. */
-static size_t place_flags(const struct fulcrum_canvas *canvas, struct picture *picture)
+static size_t place_flags(struct picture *picture)
 {
+    struct fulcrum_canvas *canvas = picture->canvas;
     struct fulcrum_text style = fulcrum_palette_text(FULCRUM_TEXT_FLAG);
-    struct fulcrum_extent extent = fulcrum_canvas_extent(canvas);
-    struct fulcrum_flag_post posts[LANDMARKS_MAX];
+    struct fulcrum_flag_post *posts = picture->posts;
     const struct fulcrum_panel *panel = &picture->panels[0];
     for (size_t i = 0; i < picture->landmark_count; i++) {
-        posts[i] = (struct fulcrum_flag_post){
-            .x = fulcrum_axis_at(&panel->x, picture->landmarks[i].x),
-            .width_pt =
-                fulcrum_canvas_measure(canvas, &style, picture->landmarks[i].text)
-                    .width_pt};
+        const struct landmark *landmark = &picture->landmarks[i];
+        posts[i].x = fulcrum_axis_at(&panel->x, landmark->x);
+        posts[i].width_pt =
+            fulcrum_canvas_measure(canvas, &style, landmark->text).width_pt;
     }
-    double rows_max = floor(flags_frac * extent.height_pt / flag_row_pt(canvas));
+    double rows_max = floor(
+        flags_frac * fulcrum_canvas_extent(canvas).height_pt / flag_row_pt(canvas));
     const struct fulcrum_flag_room room = {
         panel->header.x0, panel->header.x1, (size_t)rows_max};
     size_t rows = fulcrum_flag_posts_place(posts, picture->landmark_count, &room);
-    bool first = true;
     for (size_t i = 0; i < picture->landmark_count; i++) {
-        picture->landmarks[i].post = posts[i];
-        if (!posts[i].shown) {
-            tell(picture, &first, "Lines without a name: ", &picture->landmarks[i]);
-        }
+        fulcrum_page_note(canvas, picture->page, "Lines without a name: ",
+            posts[i].is_shown ? NULL : picture->landmarks[i].text);
     }
     return rows;
 }
 
 /* Poles stand on the first panel; thin lines carry them on through all panels. */
-static void draw_flags(struct fulcrum_canvas *canvas, const struct picture *picture)
+static void draw_flags(const struct picture *picture)
 {
+    struct fulcrum_canvas *canvas = picture->canvas;
     const struct fulcrum_pen pen = {
         .rgb = FULCRUM_TONE_MUTED, .width_pt = 0.6, .kind = FULCRUM_BOX_GUIDE};
     double bottom = picture->panels[0].frame.y0;
     for (size_t i = 0; i < picture->landmark_count; i++) {
-        const struct fulcrum_flag_post *post = &picture->landmarks[i].post;
-        if (!post->shown) {
-            continue;
-        }
+        const struct fulcrum_flag_post *post = &picture->posts[i];
+        bool to_left = post->x0 < post->x;
         double top =
             bottom - flags_gap_pt - flag_row_pt(canvas) * (double)(post->row + 1);
-        double gap_pt = post->to_left ? -fulcrum_flag_gap_pt : fulcrum_flag_gap_pt;
         const struct fulcrum_text style =
-            fulcrum_palette_anchored(FULCRUM_TEXT_FLAG, post->to_left ? 1.0 : 0.0, 0.0);
-        fulcrum_canvas_line(canvas, &pen, (struct fulcrum_spot){post->x, bottom},
-            (struct fulcrum_spot){post->x, top + 1.5});
-        fulcrum_canvas_text(canvas, &style,
-            (struct fulcrum_spot){post->x + gap_pt, top}, picture->landmarks[i].text);
+            fulcrum_palette_anchored(FULCRUM_TEXT_FLAG, to_left ? 1.0 : 0.0, 0.0);
+        if (post->is_shown) {
+            fulcrum_canvas_line(canvas, &pen, (struct fulcrum_spot){post->x, bottom},
+                (struct fulcrum_spot){post->x, top + 1.5});
+            fulcrum_canvas_text(canvas, &style,
+                (struct fulcrum_spot){to_left ? post->x1 : post->x0, top},
+                picture->landmarks[i].text);
+        }
     }
 }
 
@@ -1364,22 +1331,22 @@ static void draw_flags(struct fulcrum_canvas *canvas, const struct picture *pict
  * Ticks and the width of the axes are settled: names of landmarks need them, the
  * footnote needs to know which names found a place, and the panels get what is left.
  */
-static void place_landmarks(struct fulcrum_canvas *canvas, struct picture *picture,
-    struct fulcrum_page *page, const struct fulcrum_table *landmarks)
+static void place_landmarks(
+    struct picture *picture, const struct fulcrum_table *landmarks)
 {
     struct fulcrum_stack *stack = &picture->cells[0].stack;
     take_landmarks(picture, landmarks);
-    size_t rows = place_flags(canvas, picture);
-    page->footnote = fulcrum_string_get(&picture->footnote);
+    size_t rows = place_flags(picture);
     for (size_t i = 0; i < stack->count; i++) {
         picture->panels[i].guides = picture->guides;
         picture->panels[i].guide_count = picture->landmark_count;
     }
     picture->panels[0].strip_pt =
-        rows > 0 ? (double)rows * flag_row_pt(canvas) + flags_gap_pt : 0.0;
-    fulcrum_page_explain(page, FULCRUM_SWATCH_GUIDE, 0,
+        rows > 0 ? (double)rows * flag_row_pt(picture->canvas) + flags_gap_pt : 0.0;
+    learn(picture, SLOT_LANDMARKS, FULCRUM_SWATCH_GUIDE, 0,
         picture->landmark_count > 0 ? picture->chart->landmark_name : NULL);
-    fulcrum_stack_place(canvas, stack, fulcrum_page_body(canvas, page));
+    fulcrum_stack_place(
+        picture->canvas, stack, fulcrum_page_body(picture->canvas, picture->page));
 }
 
 /* Leaves out cells where nothing is drawn; returns how many there are. */
@@ -1467,26 +1434,26 @@ static void label_cells(struct picture *picture, const struct grid *grid)
 }
 
 /* Frames of all cells begin at one distance, so that columns are in line. */
-static void place_cells(const struct fulcrum_canvas *canvas, struct picture *picture,
-    struct fulcrum_rect body, const struct grid *grid)
+static void place_cells(
+    struct picture *picture, struct fulcrum_rect body, const struct grid *grid)
 {
     double left_pt = 0.0;
     for (size_t i = 0; i < picture->cell_count; i++) {
         struct fulcrum_stack *stack = &picture->cells[i].stack;
-        fulcrum_stack_fit(canvas, stack, grid_cell(grid, body, i));
+        fulcrum_stack_fit(picture->canvas, stack, grid_cell(grid, body, i));
         left_pt = fmax(left_pt, stack->left_pt);
     }
     for (size_t i = 0; i < picture->cell_count; i++) {
         struct fulcrum_stack *stack = &picture->cells[i].stack;
         stack->left_pt = left_pt;
-        fulcrum_stack_place(canvas, stack, grid_cell(grid, body, i));
+        fulcrum_stack_place(picture->canvas, stack, grid_cell(grid, body, i));
     }
 }
 
-static void draw_cells(
-    struct fulcrum_canvas *canvas, struct picture *picture, struct fulcrum_page *page)
+static void draw_cells(struct picture *picture)
 {
-    struct fulcrum_rect body = fulcrum_page_body(canvas, page);
+    struct fulcrum_canvas *canvas = picture->canvas;
+    struct fulcrum_rect body = fulcrum_page_body(canvas, picture->page);
     struct fulcrum_extent extent = fulcrum_canvas_extent(canvas);
     struct fulcrum_extent cell = {0.0, 0.0};
     struct grid grid = {1, 1, 0.0};
@@ -1507,35 +1474,16 @@ static void draw_cells(
         }
     }
     label_cells(picture, &grid);
-    place_cells(canvas, picture, body, &grid);
+    place_cells(picture, body, &grid);
     const struct fulcrum_table *landmarks =
         fulcrum_result_table_of(picture->result, "landmarks");
     if (fulcrum_table_rows(landmarks) > 0) {
-        place_landmarks(canvas, picture, page, landmarks);
+        place_landmarks(picture, landmarks);
     }
-    fulcrum_page_draw(canvas, page);
-    draw_flags(canvas, picture);
+    fulcrum_page_draw(canvas, picture->page);
+    draw_flags(picture);
     for (size_t i = 0; i < picture->cell_count; i++) {
         fulcrum_stack_draw(canvas, &picture->cells[i].stack);
-    }
-}
-
-static void draw_picture(
-    struct fulcrum_canvas *canvas, struct fulcrum_page *page, struct picture *picture)
-{
-    find_cells(picture);
-    find_places(canvas, picture);
-    stack_places(picture);
-    bool is_empty = keep_cells(picture) == 0;
-    if (!is_empty) {
-        explain(picture, page);
-        find_top(canvas, picture);
-    }
-    page->footnote = fulcrum_string_get(&picture->footnote);
-    if (is_empty) {
-        fulcrum_page_draw_empty(canvas, page);
-    } else {
-        draw_cells(canvas, picture, page);
     }
 }
 
@@ -1544,16 +1492,21 @@ void fulcrum_line_chart_draw(
 {
     struct picture *picture = fulcrum_canvas_room(canvas, 1, sizeof *picture);
     const struct fulcrum_line_chart_data *data = given;
-    if (picture == NULL) {
-        return;
-    }
+    picture->canvas = canvas;
+    picture->page = page;
     begin(picture, data);
-    if (take_lines(canvas, picture) != FULCRUM_OK) {
+    if (take_lines(picture) != FULCRUM_OK) {
         return;
     }
-    write_words(picture, page, data);
-    draw_picture(canvas, page, picture);
-    fulcrum_string_clear(&picture->title);
-    fulcrum_string_clear(&picture->subtitle);
-    fulcrum_string_clear(&picture->footnote);
+    write_words(picture, data->result);
+    find_cells(picture);
+    find_places(picture);
+    stack_places(picture);
+    if (keep_cells(picture) == 0) {
+        fulcrum_page_draw_empty(canvas, page);
+        return;
+    }
+    explain(picture);
+    find_top(picture);
+    draw_cells(picture);
 }
