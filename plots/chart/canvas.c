@@ -359,6 +359,15 @@ const char *fulcrum_canvas_print(struct fulcrum_canvas *canvas, const char *form
     return keep(canvas, text);
 }
 
+const char *fulcrum_canvas_join(struct fulcrum_canvas *canvas, const char *text,
+    const char *between, const char *more)
+{
+    bool has_text = text != NULL && text[0] != '\0';
+    bool has_more = more != NULL && more[0] != '\0';
+    return fulcrum_canvas_print(canvas, "%s%s%s", has_text ? text : "",
+        has_text && has_more ? between : "", has_more ? more : "");
+}
+
 int fulcrum_rect_overlap(struct fulcrum_rect a, struct fulcrum_rect b)
 {
     return a.x0 < b.x1 && b.x0 < a.x1 && a.y0 < b.y1 && b.y0 < a.y1;

@@ -177,6 +177,11 @@ void *fulcrum_canvas_room(struct fulcrum_canvas *canvas, size_t count, size_t si
 const char *fulcrum_canvas_print(struct fulcrum_canvas *canvas, const char *format, ...)
     FULCRUM_PRINTF(2, 3);
 
+/* "TEXT, MORE" with `between` them where neither is empty; NULL is "". Lives as long.
+ */
+const char *fulcrum_canvas_join(struct fulcrum_canvas *canvas, const char *text,
+    const char *between, const char *more);
+
 /* The first failure of a drawing call, FULCRUM_OK if there was none. */
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_canvas_status(
     const struct fulcrum_canvas *canvas, struct fulcrum_error *err);
