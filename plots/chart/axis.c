@@ -82,51 +82,19 @@ static struct prefix prefix_of(double value, const char *unit)
     return prefixes[i];
 }
 
-/* Of "1.50" and "2.00" only what a reader needs. */
-static void trim_zeros(char *number)
-{
-    char *point = strchr(number, '.');
-    if (point == NULL) {
-        return;
-    }
-    char *end = number + strlen(number);
-    while (end[-1] == '0') {
-        end--;
-    }
-    if (end[-1] == '.') {
-        end--;
-    }
-    *end = '\0';
-}
-
-/* Plain decimals turn unreadable below this; "2e-5" is shorter. */
-static bool needs_exponent(double value, const char *unit)
-{
-    return unit == NULL && value != 0.0 && fabs(value) < 1e-3 * (1.0 - slack);
-}
-
-/* `value` with so many digits that steps of `step` can be told apart. */
-static void step_text(
-    char *out, size_t size, double value, double step, const char *unit)
+/* As many digits as tell the ticks of an axis apart that spans a millionth of it. */
+static void round_text(char *out, size_t size, double value, const char *unit)
 {
     struct prefix prefix = prefix_of(value, unit);
-    char number[FULCRUM_TICK_LABEL_SIZE];
-    if (needs_exponent(value, unit)) {
+    bool with_unit = unit != NULL && value != 0.0;
+    if (unit == NULL && value != 0.0 && fabs(value) < 1e-3 * (1.0 - slack)) {
+        /* Plain decimals turn unreadable; "2e-5" is shorter. */
         double exponent = floor(log10(fabs(value)) + slack);
-        double digits = fmax(0.0, exponent - floor(log10(step) + slack));
-        (void)snprintf(number, sizeof number, "%.*f", (int)fmin(digits, 12.0),
-            value / pow(10.0, exponent));
-        trim_zeros(number);
-        (void)snprintf(out, size, "%se%.0f", number, exponent);
+        (void)snprintf(out, size, "%.14ge%.0f", value / pow(10.0, exponent), exponent);
         return;
     }
-    double decimals = ceil(-log10(step / prefix.factor) - slack);
-    (void)snprintf(number, sizeof number, "%.*f", (int)fmax(0.0, fmin(decimals, 15.0)),
-        value / prefix.factor);
-    trim_zeros(number);
-    int with_unit = unit != NULL && value != 0.0;
-    (void)snprintf(out, size, "%s%s%s%s", number, with_unit ? " " : "", prefix.sign,
-        with_unit ? unit : "");
+    (void)snprintf(out, size, "%.14g%s%s%s", value / prefix.factor,
+        with_unit ? " " : "", prefix.sign, with_unit ? unit : "");
 }
 
 void fulcrum_si_text(char *out, size_t size, double value, int digits, const char *unit)
@@ -135,13 +103,9 @@ void fulcrum_si_text(char *out, size_t size, double value, int digits, const cha
         (void)snprintf(out, size, "unknown");
         return;
     }
-    if (value == 0.0) {
-        (void)snprintf(out, size, "0");
-        return;
-    }
-    double step = pow(10.0, floor(log10(fabs(value)) + slack) + 1.0 - digits);
-    double rounded = round(value / step) * step;
-    step_text(out, size, rounded, step, unit);
+    double exponent = value != 0.0 ? floor(log10(fabs(value)) + slack) : 0.0;
+    double step = pow(10.0, exponent + 1.0 - digits);
+    round_text(out, size, round(value / step) * step, unit);
 }
 
 /* A tick among those kept; silently full only beyond FULCRUM_TICKS_MAX. */
@@ -189,7 +153,7 @@ static void linear_ticks(struct fulcrum_axis *axis, double wanted, const char *u
     for (size_t j = 0; j < count; j++) {
         char label[FULCRUM_TICK_LABEL_SIZE];
         double value = (first + (double)j) * step + 0.0; /* turns -0 into 0 */
-        step_text(label, sizeof label, value, step, unit);
+        round_text(label, sizeof label, value, unit);
         add_tick(axis, value, 0, label);
     }
 }
@@ -211,7 +175,7 @@ static void log_ticks(struct fulcrum_axis *axis, double wanted, const char *unit
                                                   decades * 2.0 <= wanted);
             char label[FULCRUM_TICK_LABEL_SIZE] = "";
             if (has_label && fmod(power, stride) == 0.0) {
-                step_text(label, sizeof label, value, pow(10.0, power), unit);
+                round_text(label, sizeof label, value, unit);
             }
             add_tick(axis, value, label[0] == '\0' ? 9 : mantissa == 1 ? 0 : 1, label);
         }

@@ -558,6 +558,18 @@ void fulcrum_canvas_marker(struct fulcrum_canvas *canvas, const struct fulcrum_p
     fulcrum_canvas_record(canvas, pen->kind, rect_around(spot, spot, half_pt));
 }
 
+void fulcrum_canvas_star(struct fulcrum_canvas *canvas, struct fulcrum_spot spot)
+{
+    /* A halo keeps it readable on lines and colours. */
+    const struct fulcrum_marker halo = {FULCRUM_MARKER_STAR, FULCRUM_MARKER_FULL, 13.5};
+    const struct fulcrum_marker star = {FULCRUM_MARKER_STAR, FULCRUM_MARKER_FULL, 9.0};
+    const struct fulcrum_pen paper = fulcrum_palette_rule(FULCRUM_GROUND_PAPER, 1.0);
+    struct fulcrum_pen ink = fulcrum_palette_rule(FULCRUM_TONE_INK, 0.5);
+    ink.kind = FULCRUM_BOX_DATA;
+    fulcrum_canvas_marker(canvas, &paper, &halo, spot);
+    fulcrum_canvas_marker(canvas, &ink, &star, spot);
+}
+
 struct fulcrum_extent fulcrum_canvas_measure(const struct fulcrum_canvas *canvas,
     const struct fulcrum_text *style, const char *text)
 {

@@ -133,6 +133,9 @@ void fulcrum_canvas_hatch(struct fulcrum_canvas *canvas, const struct fulcrum_pe
 void fulcrum_canvas_marker(struct fulcrum_canvas *canvas, const struct fulcrum_pen *pen,
     const struct fulcrum_marker *marker, struct fulcrum_spot spot);
 
+/* What is best. */
+void fulcrum_canvas_star(struct fulcrum_canvas *canvas, struct fulcrum_spot spot);
+
 /* Empty texts are not drawn. Bytes that are not UTF-8 show as replacement signs. */
 void fulcrum_canvas_text(struct fulcrum_canvas *canvas,
     const struct fulcrum_text *style, struct fulcrum_spot spot, const char *text);

@@ -377,6 +377,26 @@ struct fulcrum_table *fulcrum_chart_table(
     return item != NULL ? item->table : NULL;
 }
 
+const char *fulcrum_chart_words(
+    const struct fulcrum_table *table, size_t row, const char *key)
+{
+    const char *text = key != NULL ? fulcrum_table_at(table, row, key).text : NULL;
+    return text != NULL ? text : "";
+}
+
+size_t fulcrum_chart_index(
+    const char **names, size_t *count, size_t most, const char *name)
+{
+    size_t i = 0;
+    while (i < *count && strcmp(names[i], name) != 0) {
+        i++;
+    }
+    if (i == *count && i < most) {
+        names[(*count)++] = name;
+    }
+    return i;
+}
+
 enum fulcrum_status fulcrum_chart_draw(const struct fulcrum_chart *chart,
     struct fulcrum_canvas *canvas, const void *data, struct fulcrum_error *err)
 {

@@ -498,12 +498,8 @@ static void draw_panel(struct fulcrum_canvas *canvas, const struct fulcrum_panel
         draw_series(canvas, panel, &panel->series[i]);
     }
     if (panel->best.text[0] != '\0') {
-        const struct fulcrum_marker star = {
-            FULCRUM_MARKER_STAR, FULCRUM_MARKER_FULL, 9.0};
-        struct fulcrum_pen pen = fulcrum_palette_rule(FULCRUM_TONE_INK, 0.5);
-        pen.kind = FULCRUM_BOX_DATA;
-        fulcrum_canvas_marker(canvas, &pen, &star,
-            spot_of(panel, panel->best.spot.x, panel->best.spot.y));
+        fulcrum_canvas_star(
+            canvas, spot_of(panel, panel->best.spot.x, panel->best.spot.y));
         draw_note(canvas, panel, &panel->best);
     }
     /* Last, when it is known what lies where. */

@@ -74,12 +74,9 @@ struct fulcrum_table *fulcrum_bar_chart_table(
     return fulcrum_chart_table(result, chart->table);
 }
 
-/* "" where there is none, or no such column is asked for. */
 static const char *words_at(const struct picture *picture, size_t row, const char *key)
 {
-    const char *text =
-        key != NULL ? fulcrum_table_at(picture->table, row, key).text : NULL;
-    return text != NULL ? text : "";
+    return fulcrum_chart_words(picture->table, row, key);
 }
 
 /* NAN where no such column is asked for. */
@@ -636,6 +633,11 @@ static void explain(struct fulcrum_page *page, enum fulcrum_swatch swatch, size_
     fulcrum_page_explain(page, &entry);
 }
 
+static bool has_beside(const struct picture *picture, const struct panel *panel)
+{
+    return panel->from->beside != NULL && fulcrum_rows_have_beside(picture->canvas);
+}
+
 /* What several panels have is explained once. */
 static void explain_spans(const struct panel *panel,
     const struct fulcrum_bar_panel *from, struct fulcrum_page *page)
@@ -660,7 +662,7 @@ static void explain_bars(const struct picture *picture, struct fulcrum_page *pag
     for (size_t i = 0; i < picture->panel_count; i++) {
         const struct panel *panel = &picture->panels[i];
         explain_spans(panel, panel->from, page);
-        if (panel->from->beside != NULL && fulcrum_rows_have_beside(picture->canvas)) {
+        if (has_beside(picture, panel)) {
             explain_spans(panel, panel->from->beside, page);
         }
     }
@@ -706,7 +708,7 @@ void fulcrum_bar_chart_draw(
     for (size_t i = 0; i < picture->panel_count; i++) {
         struct panel *panel = &picture->panels[i];
         rows[i] = lay_rows(picture, panel, panel->from);
-        if (panel->from->beside != NULL) {
+        if (has_beside(picture, panel)) {
             panel->beside = lay_rows(picture, panel, panel->from->beside);
             rows[i].beside = &panel->beside;
         }

@@ -704,6 +704,14 @@ static void stroke_contour(struct fulcrum_canvas *canvas, const struct fulcrum_p
     }
 }
 
+/* Along a contour the colour below is the same: one ink does for all of it. */
+static struct fulcrum_pen level_pen(
+    const struct picture *picture, const struct level *level)
+{
+    double share = fulcrum_axis_at(&picture->colours, level->value);
+    return fulcrum_palette_rule(fulcrum_palette_heat_ink(share), 1.0);
+}
+
 static void draw_levels(struct fulcrum_canvas *canvas, const struct picture *picture)
 {
     struct fulcrum_pen paper = fulcrum_palette_rule(FULCRUM_GROUND_PAPER, 2.6);
@@ -716,10 +724,7 @@ static void draw_levels(struct fulcrum_canvas *canvas, const struct picture *pic
             stroke_contour(canvas, &ink, &picture->contours[i]);
             continue;
         }
-        /* Along a contour the colour below is the same: one ink does for all of it. */
-        double share = fulcrum_axis_at(&picture->colours, picture->levels[i].value);
-        const struct fulcrum_pen pen =
-            fulcrum_palette_rule(fulcrum_palette_heat_ink(share), 1.0);
+        const struct fulcrum_pen pen = level_pen(picture, &picture->levels[i]);
         stroke_contour(canvas, &pen, &picture->contours[i]);
     }
 }
@@ -830,9 +835,7 @@ static void draw_scale(struct fulcrum_canvas *canvas, const struct picture *pict
     for (size_t i = 0; i < picture->level_count; i++) {
         const struct level *level = &picture->levels[i];
         if (!level->is_ratio) {
-            double share = fulcrum_axis_at(&picture->colours, level->value);
-            const struct fulcrum_pen pen =
-                fulcrum_palette_rule(fulcrum_palette_heat_ink(share), 1.0);
+            const struct fulcrum_pen pen = level_pen(picture, level);
             double y = fulcrum_axis_at(&axis, level->value);
             fulcrum_canvas_line(canvas, &pen, (struct fulcrum_spot){bar.x0, y},
                 (struct fulcrum_spot){bar.x1, y});
@@ -949,21 +952,6 @@ static void draw_cells(struct fulcrum_canvas *canvas, struct picture *picture)
     }
 }
 
-static void draw_star(struct fulcrum_canvas *canvas, const struct picture *picture)
-{
-    static const struct fulcrum_marker halo = {
-        FULCRUM_MARKER_STAR, FULCRUM_MARKER_FULL, 13.5};
-    static const struct fulcrum_marker star = {
-        FULCRUM_MARKER_STAR, FULCRUM_MARKER_FULL, 9.0};
-    const struct fulcrum_pen paper = fulcrum_palette_rule(FULCRUM_GROUND_PAPER, 1.0);
-    const struct fulcrum_pen ink = {
-        .rgb = FULCRUM_TONE_INK, .width_pt = 0.5, .kind = FULCRUM_BOX_DATA};
-    if (has_star(picture)) {
-        fulcrum_canvas_marker(canvas, &paper, &halo, best_spot(picture));
-        fulcrum_canvas_marker(canvas, &ink, &star, best_spot(picture));
-    }
-}
-
 /* --- The page --- */
 
 static void explain_marks(struct fulcrum_page *page, const struct picture *picture)
@@ -1017,7 +1005,9 @@ static void draw_picture(
         draw_cells(canvas, picture);
         draw_levels(canvas, picture);
         draw_frame(canvas, picture);
-        draw_star(canvas, picture);
+        if (has_star(picture)) {
+            fulcrum_canvas_star(canvas, best_spot(picture));
+        }
         draw_tags(canvas, picture);
         draw_labels(canvas, picture);
     }

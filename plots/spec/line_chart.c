@@ -30,7 +30,6 @@ enum {
     STAR_STYLE = 5,
     GREY_STYLE = 7, /* of any line or reference */
     GUIDES_MAX = 16,
-    NAME_SIZE = 192,
     LANDMARKS_MAX = 16
 };
 
@@ -66,7 +65,6 @@ static const double flags_frac = 0.12;
 static const double flags_gap_pt = 3.0;
 
 struct line {
-    char name[NAME_SIZE];
     size_t count;
     size_t *rows; /* by x, one group's after another's */
     double *x;
@@ -114,14 +112,16 @@ struct picture {
     const struct fulcrum_line_key *x;
     bool tells[FULCRUM_LINE_KEYS_MAX]; /* which of the chart's keys are in names */
     size_t line_count;
+    const char *names[LINES_MAX];
     struct line lines[LINES_MAX];
+    size_t group_count;
+    const char *groups[FULCRUM_LINE_CELLS_MAX];
     size_t cell_count;
     struct cell cells[FULCRUM_LINE_CELLS_MAX];
     struct place places[PLACES_MAX];         /* cell by cell */
     struct fulcrum_panel panels[PLACES_MAX]; /* of those that are drawn */
     struct fulcrum_limits x_reach;
     struct reach reaches[FULCRUM_LINE_PANELS_MAX];
-    size_t mark_style;
     const struct fulcrum_result *result;
     const struct fulcrum_table *published;
     double relative_x;
@@ -207,59 +207,24 @@ static bool has_markers(enum fulcrum_line_look look)
            look == FULCRUM_LINE_JOINED;
 }
 
-/* Of marks and intervals that series with a colour have: that colour. */
-static size_t mark_style(const struct fulcrum_line_chart *chart)
-{
-    size_t style = chart->full_name != NULL ? GREY_STYLE : 0;
-    for (size_t p = 0; p < FULCRUM_LINE_PANELS_MAX; p++) {
-        for (size_t k = 0; k < FULCRUM_LINE_SERIES_MAX && style == 0; k++) {
-            const struct fulcrum_line_series *series = &chart->panels[p].series[k];
-            style = series->y != NULL && series->colour > 0 && !is_joined(series->look)
-                        ? series->colour - 1
-                        : style;
-        }
-    }
-    return style;
-}
-
-/* What is asked, of what; what the lines go over, and what tells them apart. */
-static void begin(struct picture *picture, const struct fulcrum_line_chart_data *data)
-{
-    const struct fulcrum_line_key *keys = data->chart->lines->lines;
-    picture->chart = data->chart->lines;
-    picture->table = fulcrum_chart_table(data->result, picture->chart->table);
-    picture->x = find_x(picture->chart, picture->table);
-    picture->mark_style = mark_style(picture->chart);
-    picture->result = data->result;
-    picture->published = fulcrum_result_table_of(data->result, "published");
-    picture->relative_x = fulcrum_result_number_of(data->result, "relative_x");
-    for (size_t k = 0; k < FULCRUM_LINE_KEYS_MAX && keys[k].column != NULL; k++) {
-        picture->tells[k] = strcmp(keys[k].column, picture->x->column) != 0 &&
-                            (k == 0 || varies(picture->table, keys[k].column));
-    }
-}
-
 /* "dgx-1, 2 learners": what tells the row's line from others. */
-static void name_line(const struct picture *picture, size_t row, char out[NAME_SIZE])
+static const char *line_name(const struct picture *picture, size_t row)
 {
     const struct fulcrum_line_key *keys = picture->chart->lines;
-    size_t used = 0;
-    out[0] = '\0';
+    const char *name = "";
     for (size_t k = 0; k < FULCRUM_LINE_KEYS_MAX && keys[k].column != NULL; k++) {
         struct fulcrum_cell cell =
             fulcrum_table_at(picture->table, row, keys[k].column);
-        if (!picture->tells[k]) {
-            continue;
+        const char *text = cell.text;
+        if (text == NULL && isfinite(cell.number)) {
+            text = fulcrum_canvas_print(picture->canvas, "%.6g %s", cell.number,
+                keys[k].words != NULL ? keys[k].words : "");
         }
-        const char *between = used > 0 ? ", " : "";
-        if (cell.text != NULL) {
-            (void)snprintf(out + used, NAME_SIZE - used, "%s%s", between, cell.text);
-        } else if (isfinite(cell.number)) {
-            (void)snprintf(out + used, NAME_SIZE - used, "%s%.6g %s", between,
-                cell.number, keys[k].words != NULL ? keys[k].words : "");
+        if (picture->tells[k]) {
+            name = fulcrum_canvas_join(picture->canvas, name, ", ", text);
         }
-        used = strlen(out);
     }
+    return name;
 }
 
 struct spot_row {
@@ -288,24 +253,7 @@ static int compare_spots(const void *a, const void *b)
 /* What tells the row's panel; "" where nothing does. */
 static const char *group_of(const struct picture *picture, size_t row)
 {
-    const char *column = picture->chart->group_column;
-    const char *text =
-        column != NULL ? fulcrum_table_at(picture->table, row, column).text : NULL;
-    return text != NULL ? text : "";
-}
-
-/* Index of the line of that name, new where there is none; LINES_MAX: too many. */
-static size_t line_of(struct picture *picture, const char *name)
-{
-    size_t i = 0;
-    while (i < picture->line_count && strcmp(picture->lines[i].name, name) != 0) {
-        i++;
-    }
-    if (i == picture->line_count && i < LINES_MAX) {
-        (void)snprintf(picture->lines[i].name, NAME_SIZE, "%s", name);
-        picture->line_count++;
-    }
-    return i;
+    return fulcrum_chart_words(picture->table, row, picture->chart->group_column);
 }
 
 /* Which row belongs to which line, sorted; `spots` has room for every row. */
@@ -313,10 +261,12 @@ static size_t find_spots(struct picture *picture, struct spot_row *spots)
 {
     size_t count = 0;
     for (size_t i = 0; i < fulcrum_table_rows(picture->table); i++) {
-        char name[NAME_SIZE];
         double x = fulcrum_table_at(picture->table, i, picture->x->column).number;
-        name_line(picture, i, name);
-        size_t line = isfinite(x) ? line_of(picture, name) : LINES_MAX;
+        size_t line = LINES_MAX;
+        if (isfinite(x)) {
+            line = fulcrum_chart_index(
+                picture->names, &picture->line_count, LINES_MAX, line_name(picture, i));
+        }
         if (line < LINES_MAX) {
             spots[count++] = (struct spot_row){x, i, line, group_of(picture, i)};
         }
@@ -352,38 +302,29 @@ static enum fulcrum_status check_columns(const struct fulcrum_line_chart *chart,
     return FULCRUM_OK;
 }
 
-/* A cell for the group, unless it has one or there are too many. */
-static void add_cell(struct picture *picture, const char *group)
-{
-    size_t i = 0;
-    while (i < picture->cell_count && strcmp(picture->cells[i].group, group) != 0) {
-        i++;
-    }
-    if (i == picture->cell_count && i < FULCRUM_LINE_CELLS_MAX) {
-        picture->cells[picture->cell_count++].group = group;
-    }
-}
-
 /* Whether cells follow from the rows, as their panels are of no group. */
 static bool has_free_cells(const struct fulcrum_line_chart *chart)
 {
     return chart->has_cells && chart->panels[0].group == NULL;
 }
 
+/* One for each group, of the panels or of the rows. */
 static void find_cells(struct picture *picture)
 {
     const struct fulcrum_line_chart *chart = picture->chart;
-    if (!chart->has_cells) {
-        picture->cells[picture->cell_count++].group = NULL;
-    }
-    for (size_t i = 0; i < FULCRUM_LINE_PANELS_MAX && chart->has_cells; i++) {
-        if (chart->panels[i].group != NULL) {
-            add_cell(picture, chart->panels[i].group);
+    size_t rows = has_free_cells(chart) ? fulcrum_table_rows(picture->table) : 0;
+    for (size_t i = 0; i < FULCRUM_LINE_PANELS_MAX + rows; i++) {
+        const char *group = i < FULCRUM_LINE_PANELS_MAX
+                                ? chart->panels[i].group
+                                : group_of(picture, i - FULCRUM_LINE_PANELS_MAX);
+        if (group != NULL && chart->has_cells) {
+            (void)fulcrum_chart_index(
+                picture->groups, &picture->group_count, FULCRUM_LINE_CELLS_MAX, group);
         }
     }
-    for (size_t i = 0; i < fulcrum_table_rows(picture->table) && has_free_cells(chart);
-         i++) {
-        add_cell(picture, group_of(picture, i));
+    picture->cell_count = chart->has_cells ? picture->group_count : 1;
+    for (size_t i = 0; i < picture->cell_count; i++) {
+        picture->cells[i].group = picture->groups[i];
     }
 }
 
@@ -477,21 +418,19 @@ static void take_marks(
     bool is_marked = false;
     for (size_t k = 0; k < FULCRUM_LINE_MARKS_MAX; k++) {
         const struct fulcrum_line_mark *mark = &picture->chart->marks[k];
-        const char *text =
-            mark->column != NULL
-                ? fulcrum_table_at(picture->table, row, mark->column).text
-                : NULL;
-        bool is_set = text != NULL && strcmp(text, mark->text) == 0;
+        bool is_set = mark->column != NULL &&
+                      strcmp(fulcrum_chart_words(picture->table, row, mark->column),
+                          mark->text) == 0;
         *(mark->is_disturbed ? &point->is_disturbed : &point->is_hollow) |= is_set;
         is_marked |= is_set;
         if (is_set && is_known) {
             learn(picture, SLOT_MARKS + k,
                 mark->is_disturbed ? FULCRUM_SWATCH_DISTURBED : FULCRUM_SWATCH_HOLLOW,
-                picture->mark_style, said(picture, mark->text, mark->name));
+                picture->chart->mark_style, said(picture, mark->text, mark->name));
         }
     }
     if (is_known && !is_marked) {
-        learn(picture, SLOT_FULL, FULCRUM_SWATCH_MARKER, picture->mark_style,
+        learn(picture, SLOT_FULL, FULCRUM_SWATCH_MARKER, picture->chart->mark_style,
             picture->chart->full_name);
     }
     values->has_full = values->has_full || (is_known && !point->is_disturbed);
@@ -527,7 +466,7 @@ static void add_note(struct place *place, struct fulcrum_spot spot, const char *
             return;
         }
     }
-    if (panel->note_count < NOTES_MAX) {
+    if (panel->note_count < NOTES_MAX && text[0] != '\0') {
         struct fulcrum_panel_note *note = &place->notes[panel->note_count++];
         note->spot = spot;
         (void)snprintf(note->text, sizeof note->text, "%.47s", text);
@@ -549,7 +488,6 @@ static void take_values(struct picture *picture, struct values *values,
     const struct fulcrum_line_series *from)
 {
     const char *unit = NULL;
-    const char *notes = picture->chart->note_column;
     double scale = time_unit(picture, place->from, from->y, &unit);
     for (size_t i = 0; i < line->count; i++) {
         size_t row = line->rows[i];
@@ -566,11 +504,8 @@ static void take_values(struct picture *picture, struct values *values,
         if (has_markers(from->look)) {
             take_marks(picture, values, row, is_known);
         }
-        const char *note =
-            notes != NULL ? fulcrum_table_at(picture->table, row, notes).text : NULL;
-        if (note != NULL && note[0] != '\0') {
-            add_note(place, (struct fulcrum_spot){x.number, cell.number}, note);
-        }
+        add_note(place, (struct fulcrum_spot){x.number, cell.number},
+            fulcrum_chart_words(picture->table, row, picture->chart->note_column));
     }
 }
 
@@ -612,7 +547,7 @@ static void learn_series(struct picture *picture, size_t line,
         learn(picture, SLOT_COLOURS + from->colour - 1, swatch, from->colour - 1,
             said(picture, from->y, from->label));
     } else if (!has_own && (joins || has_marks)) {
-        const char *name = picture->lines[line].name;
+        const char *name = picture->names[line];
         learn(picture, SLOT_LINES + line, swatch, line_style(picture, line),
             name[0] != '\0' ? name : "predicted");
     }
@@ -659,7 +594,7 @@ static void add_series(struct picture *picture, struct place *place,
     /* Intervals of differences are those of the values that differ. */
     if (values.has_interval && has_bars && !place->from->is_difference) {
         const char *name = picture->chart->bars_name;
-        learn(picture, SLOT_BARS, FULCRUM_SWATCH_INTERVAL, picture->mark_style,
+        learn(picture, SLOT_BARS, FULCRUM_SWATCH_INTERVAL, picture->chart->mark_style,
             said(picture, "bars", name != NULL ? name : interval_name));
     } else if (values.has_interval && !has_bars) {
         learn(picture, SLOT_INTERVAL, FULCRUM_SWATCH_BAND,
@@ -721,22 +656,6 @@ static size_t published_style(size_t index)
     return styles[index];
 }
 
-/* Index of a reference, new where there is none; PUBLISHED_MAX: too many. */
-static size_t published_index(struct picture *picture, const char *name)
-{
-    size_t i = 0;
-    while (i < picture->published_count &&
-           strcmp(picture->published_names[i], name) != 0) {
-        i++;
-    }
-    if (i == picture->published_count && i < PUBLISHED_MAX) {
-        picture->published_names[picture->published_count++] = name;
-        learn(picture, SLOT_PUBLISHED + i, FULCRUM_SWATCH_MARKER, published_style(i),
-            picture->chart->names_marks ? NULL : name);
-    }
-    return i;
-}
-
 /* What is written beside a published point. */
 static void note_point(const struct picture *picture, struct place *place,
     struct fulcrum_spot spot, const char *name)
@@ -752,10 +671,28 @@ static void note_point(const struct picture *picture, struct place *place,
     }
 }
 
+/* A row of a reference that belongs to the panel. */
+static void add_point(
+    struct picture *picture, struct place *place, struct values *values, size_t row)
+{
+    const struct fulcrum_table *table = picture->published;
+    const char *name = fulcrum_chart_words(table, row, "name");
+    struct fulcrum_cell x = fulcrum_table_at(table, row, "x");
+    struct fulcrum_cell value = fulcrum_table_at(table, row, "value");
+    take_value(values, &x, &value);
+    if (fulcrum_table_at(table, row, "is_fitted").number > 0.0) {
+        values->points[values->count - 1].is_hollow = true;
+        learn(picture, SLOT_SEEN, FULCRUM_SWATCH_HOLLOW, GREY_STYLE,
+            "hollow: the fit has seen it");
+    }
+    note_point(picture, place, (struct fulcrum_spot){x.number, value.number}, name);
+}
+
 /* Points of references. Bars show how far rounding lets them be off. */
 static void add_published(struct picture *picture, struct place *place)
 {
     const struct fulcrum_table *table = picture->published;
+    bool has_stars = picture->chart->names_marks;
     struct values values[PUBLISHED_MAX];
     size_t rows = fulcrum_table_rows(table);
     struct fulcrum_panel_point *points =
@@ -764,29 +701,21 @@ static void add_published(struct picture *picture, struct place *place)
         values[k] = (struct values){.points = points + k * rows, .has_ends = true};
     }
     for (size_t i = 0; i < rows; i++) {
-        const char *name = fulcrum_table_at(table, i, "name").text;
-        size_t index = published_index(picture, name != NULL ? name : "");
-        struct fulcrum_cell x = fulcrum_table_at(table, i, "x");
-        struct fulcrum_cell value = fulcrum_table_at(table, i, "value");
-        if (name == NULL || index == PUBLISHED_MAX ||
-            fulcrum_table_at(table, i, "panel").number != (double)place->which) {
-            continue;
+        size_t index =
+            fulcrum_chart_index(picture->published_names, &picture->published_count,
+                PUBLISHED_MAX, fulcrum_chart_words(table, i, "name"));
+        if (index < PUBLISHED_MAX &&
+            fulcrum_table_at(table, i, "panel").number == (double)place->which) {
+            add_point(picture, place, &values[index], i);
         }
-        struct values *own = &values[index];
-        bool is_seen = fulcrum_table_at(table, i, "is_fitted").number > 0.0;
-        take_value(own, &x, &value);
-        own->points[own->count - 1].is_hollow = is_seen;
-        learn(picture, SLOT_SEEN, FULCRUM_SWATCH_HOLLOW, GREY_STYLE,
-            is_seen ? "hollow: the fit has seen it" : NULL);
-        note_point(picture, place, (struct fulcrum_spot){x.number, value.number}, name);
     }
-    for (size_t i = 0; i < PUBLISHED_MAX; i++) {
+    for (size_t i = 0; i < picture->published_count; i++) {
+        size_t style = has_stars ? STAR_STYLE : published_style(i);
+        learn(picture, SLOT_PUBLISHED + i, FULCRUM_SWATCH_MARKER, style,
+            has_stars ? NULL : picture->published_names[i]);
         if (values[i].count > 0) {
             place->series[place->panel.series_count++] = (struct fulcrum_panel_series){
-                .points = values[i].points,
-                .count = values[i].count,
-                .style = picture->chart->names_marks ? STAR_STYLE : published_style(i),
-                .look = FULCRUM_LOOK_POINTS};
+                values[i].points, values[i].count, style, FULCRUM_LOOK_POINTS};
         }
     }
 }
@@ -875,51 +804,34 @@ static enum fulcrum_axis_kind x_kind(
                : FULCRUM_AXIS_LINEAR;
 }
 
-/* From where to where values are compared: as far as lines go, or points of a band. */
-static struct fulcrum_limits ideal_span(
-    const struct picture *picture, const struct place *place, bool is_behind)
-{
-    struct span span = span_of(&place->panel);
-    if (!is_behind) {
-        span.x.lo = fmin(1.0, span.x.lo);
-        for (size_t i = 0; i < picture->line_count; i++) {
-            fulcrum_limits_add_all(
-                &span.x, picture->lines[i].x, picture->lines[i].count);
-        }
-    } else if (!place->from->is_difference) {
-        fulcrum_limits_add(&span.x, span.y.lo);
-        fulcrum_limits_add(&span.x, span.y.hi);
-    }
-    return span.x;
-}
-
-/* What values are compared with: y = x or, of differences, 0; a band lies behind. */
+/* What values are compared with lies behind them: y = x or, of differences, 0. */
 static void add_ideal(const struct picture *picture, struct place *place)
 {
     const struct fulcrum_line_chart *chart = picture->chart;
     struct fulcrum_panel *panel = &place->panel;
     bool is_zero = place->from->is_difference;
     bool has_band = chart->ideal_frac > 0.0;
-    bool is_behind = is_zero || has_band;
-    if (panel->series_count == 0 || !(is_behind || chart->ideal_name != NULL)) {
+    struct span span = span_of(panel);
+    if (panel->series_count == 0 || !(is_zero || chart->ideal_name != NULL)) {
         return;
     }
-    if (!is_behind) {
+    if (!is_zero && has_band) {
+        fulcrum_limits_add(&span.x, span.y.lo);
+        fulcrum_limits_add(&span.x, span.y.hi);
+    } else if (!is_zero) {
         panel->y_options.kind = panel->x_options.kind;
     }
-    struct fulcrum_limits span = ideal_span(picture, place, is_behind);
     for (size_t i = 0; i < 2; i++) {
-        double x = i == 0 ? span.lo : span.hi;
+        double x = i == 0 ? span.x.lo : span.x.hi;
         double y = is_zero ? 0.0 : x;
         double half =
             has_band ? chart->ideal_frac * (is_zero ? 100.0 : y) : FULCRUM_UNKNOWN;
         place->ideal[i] = (struct fulcrum_panel_point){
             x, y, y - half, y + half, FULCRUM_UNKNOWN, FULCRUM_UNKNOWN, false, false};
     }
-    size_t at = is_behind ? 0 : panel->series_count;
-    memmove(&place->series[at + 1], &place->series[at],
-        (panel->series_count++ - at) * sizeof place->series[0]);
-    place->series[at] =
+    memmove(&place->series[1], &place->series[0],
+        panel->series_count++ * sizeof place->series[0]);
+    place->series[0] =
         (struct fulcrum_panel_series){place->ideal, 2, GREY_STYLE, FULCRUM_LOOK_CURVE};
 }
 
@@ -930,11 +842,11 @@ static void add_guides(struct picture *picture, struct place *place)
     const struct fulcrum_table *guides =
         fulcrum_result_table_of(picture->result, "guides");
     for (size_t i = 0; i < fulcrum_table_rows(guides) && panel->series_count > 0; i++) {
-        const char *text = fulcrum_table_at(guides, i, "text").text;
-        const char *group = fulcrum_table_at(guides, i, "group").text;
+        const char *text = fulcrum_chart_words(guides, i, "text");
+        const char *group = fulcrum_chart_words(guides, i, "group");
         double x = fulcrum_table_at(guides, i, "x").number;
         if (fulcrum_table_at(guides, i, "panel").number != (double)place->rank ||
-            (group != NULL && place->group != NULL &&
+            (group[0] != '\0' && place->group != NULL &&
                 strcmp(group, place->group) != 0)) {
             continue;
         }
@@ -943,12 +855,10 @@ static void add_guides(struct picture *picture, struct place *place)
             learn(picture, SLOT_GUIDES, FULCRUM_SWATCH_GUIDE, 0,
                 picture->chart->guide_name);
         }
-        if (text != NULL && text[0] != '\0') {
-            panel->finding =
-                panel->finding != NULL && panel->finding != place->from->finding
-                    ? fulcrum_canvas_print(
-                          picture->canvas, "%s, %s", panel->finding, text)
-                    : text;
+        if (text[0] != '\0') {
+            bool is_first = panel->finding == place->from->finding;
+            panel->finding = fulcrum_canvas_join(
+                picture->canvas, is_first ? "" : panel->finding, ", ", text);
         }
     }
     panel->guides = place->guides;
@@ -1154,36 +1064,25 @@ static const char *text_of(const struct fulcrum_result *result,
     return text[0] != '\0' || cell == NULL || varies(table, key) ? text : cell;
 }
 
-/* "; BEFORE WHAT" behind what is there; "" adds nothing. */
-static const char *joined(struct fulcrum_canvas *canvas, const char *text,
-    const char *before, const char *what)
-{
-    return what[0] == '\0' ? text
-                           : fulcrum_canvas_print(canvas, "%s%s%s%s", text,
-                                 text[0] != '\0' ? "; " : "", before, what);
-}
-
 /* "workload W; machine M; 40 actors", as far as the title does not say it. */
-static const char *subtitle_of(
-    const struct picture *picture, const struct fulcrum_result *result)
+static const char *subtitle_of(const struct picture *picture)
 {
-    static const struct {
-        const char *key;
-        const char *before;
-    } parts[] = {{"workload", "workload "}, {"machine", "machine "},
-        {"calibration", "calibration "}};
-    const char *text = "";
-    for (size_t i = picture->x->title != NULL ? 0 : 2;
-         i < sizeof parts / sizeof parts[0]; i++) {
-        text = joined(picture->canvas, text, parts[i].before,
-            text_of(result, picture->table, parts[i].key));
-    }
+    static const char *const keys[] = {
+        "workload", "machine", "calibration", "actors_rule"};
+    struct fulcrum_canvas *canvas = picture->canvas;
     double actors = fulcrum_table_constant(picture->table, "actor_count");
-    return isnan(actors)
-               ? joined(picture->canvas, text, "actors ",
-                     text_of(result, picture->table, "actors_rule"))
-               : joined(picture->canvas, text, "",
-                     fulcrum_canvas_print(picture->canvas, "%.0f actors", actors));
+    const char *text = "";
+    for (size_t i = picture->x->title != NULL ? 0 : 2; i < 4; i++) {
+        const char *what = text_of(picture->result, picture->table, keys[i]);
+        if (i == 3 && isfinite(actors)) {
+            what = fulcrum_canvas_print(canvas, "%.0f actors", actors);
+        } else if (what[0] != '\0') {
+            what = fulcrum_canvas_print(
+                canvas, "%s %s", i == 3 ? "actors" : keys[i], what);
+        }
+        text = fulcrum_canvas_join(canvas, text, "; ", what);
+    }
+    return text;
 }
 
 /* What the caller and the result leave open. */
@@ -1202,7 +1101,7 @@ static void write_words(struct picture *picture, const struct fulcrum_result *re
                       workload[0] != '\0' && machine[0] != '\0' ? " on " : "", machine);
     }
     page->title = page->title != NULL ? page->title : title;
-    subtitle = subtitle[0] != '\0' ? subtitle : subtitle_of(picture, result);
+    subtitle = subtitle[0] != '\0' ? subtitle : subtitle_of(picture);
     page->subtitle = page->subtitle != NULL ? page->subtitle : subtitle;
     struct fulcrum_string flags = {0};
     for (size_t i = 0; page->footnote == NULL && i < fulcrum_table_rows(picture->table);
@@ -1492,9 +1391,19 @@ void fulcrum_line_chart_draw(
 {
     struct picture *picture = fulcrum_canvas_room(canvas, 1, sizeof *picture);
     const struct fulcrum_line_chart_data *data = given;
+    const struct fulcrum_line_key *keys = data->chart->lines->lines;
     picture->canvas = canvas;
     picture->page = page;
-    begin(picture, data);
+    picture->chart = data->chart->lines;
+    picture->result = data->result;
+    picture->table = fulcrum_chart_table(data->result, picture->chart->table);
+    picture->published = fulcrum_result_table_of(data->result, "published");
+    picture->relative_x = fulcrum_result_number_of(data->result, "relative_x");
+    picture->x = find_x(picture->chart, picture->table);
+    for (size_t k = 0; k < FULCRUM_LINE_KEYS_MAX && keys[k].column != NULL; k++) {
+        picture->tells[k] = strcmp(keys[k].column, picture->x->column) != 0 &&
+                            (k == 0 || varies(picture->table, keys[k].column));
+    }
     if (take_lines(picture) != FULCRUM_OK) {
         return;
     }
