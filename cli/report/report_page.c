@@ -99,11 +99,11 @@ static enum fulcrum_status draw_one(const struct fulcrum_report_figure *figure,
     };
     struct fulcrum_canvas *canvas = NULL;
     TRY(fulcrum_canvas_new(&canvas, extent.width_pt, extent.height_pt, err));
-    fulcrum_canvas_keep_captions(canvas);
+    struct fulcrum_captions *captions = fulcrum_canvas_captions(canvas);
+    captions->are_kept = true;
     enum fulcrum_status status = fulcrum_plot_draw(&job, canvas, err);
     if (status == FULCRUM_OK) {
-        const char *footnote = fulcrum_canvas_caption(canvas, FULCRUM_CAPTION_FOOTNOTE);
-        keep_footnote(picture, footnote != NULL ? footnote : "");
+        keep_footnote(picture, captions->footnote != NULL ? captions->footnote : "");
         status = fulcrum_canvas_write_svg(canvas, picture->label, picture->out, err);
     }
     fulcrum_canvas_free(canvas);

@@ -82,51 +82,19 @@ static struct prefix prefix_of(double value, const char *unit)
     return prefixes[i];
 }
 
-/* Of "1.50" and "2.00" only what a reader needs. */
-static void trim_zeros(char *number)
-{
-    char *point = strchr(number, '.');
-    if (point == NULL) {
-        return;
-    }
-    char *end = number + strlen(number);
-    while (end[-1] == '0') {
-        end--;
-    }
-    if (end[-1] == '.') {
-        end--;
-    }
-    *end = '\0';
-}
-
-/* Plain decimals turn unreadable below this; "2e-5" is shorter. */
-static bool needs_exponent(double value, const char *unit)
-{
-    return unit == NULL && value != 0.0 && fabs(value) < 1e-3 * (1.0 - slack);
-}
-
-/* `value` with so many digits that steps of `step` can be told apart. */
-static void step_text(
-    char *out, size_t size, double value, double step, const char *unit)
+/* As many digits as tell the ticks of an axis apart that spans a millionth of it. */
+static void round_text(char *out, size_t size, double value, const char *unit)
 {
     struct prefix prefix = prefix_of(value, unit);
-    char number[FULCRUM_TICK_LABEL_SIZE];
-    if (needs_exponent(value, unit)) {
+    bool with_unit = unit != NULL && value != 0.0;
+    if (unit == NULL && value != 0.0 && fabs(value) < 1e-3 * (1.0 - slack)) {
+        /* Plain decimals turn unreadable; "2e-5" is shorter. */
         double exponent = floor(log10(fabs(value)) + slack);
-        double digits = fmax(0.0, exponent - floor(log10(step) + slack));
-        (void)snprintf(number, sizeof number, "%.*f", (int)fmin(digits, 12.0),
-            value / pow(10.0, exponent));
-        trim_zeros(number);
-        (void)snprintf(out, size, "%se%.0f", number, exponent);
+        (void)snprintf(out, size, "%.14ge%.0f", value / pow(10.0, exponent), exponent);
         return;
     }
-    double decimals = ceil(-log10(step / prefix.factor) - slack);
-    (void)snprintf(number, sizeof number, "%.*f", (int)fmax(0.0, fmin(decimals, 15.0)),
-        value / prefix.factor);
-    trim_zeros(number);
-    int with_unit = unit != NULL && value != 0.0;
-    (void)snprintf(out, size, "%s%s%s%s", number, with_unit ? " " : "", prefix.sign,
-        with_unit ? unit : "");
+    (void)snprintf(out, size, "%.14g%s%s%s", value / prefix.factor,
+        with_unit ? " " : "", prefix.sign, with_unit ? unit : "");
 }
 
 void fulcrum_si_text(char *out, size_t size, double value, int digits, const char *unit)
@@ -135,13 +103,9 @@ void fulcrum_si_text(char *out, size_t size, double value, int digits, const cha
         (void)snprintf(out, size, "unknown");
         return;
     }
-    if (value == 0.0) {
-        (void)snprintf(out, size, "0");
-        return;
-    }
-    double step = pow(10.0, floor(log10(fabs(value)) + slack) + 1.0 - digits);
-    double rounded = round(value / step) * step;
-    step_text(out, size, rounded, step, unit);
+    double exponent = value != 0.0 ? floor(log10(fabs(value)) + slack) : 0.0;
+    double step = pow(10.0, exponent + 1.0 - digits);
+    round_text(out, size, round(value / step) * step, unit);
 }
 
 /* A tick among those kept; silently full only beyond FULCRUM_TICKS_MAX. */
@@ -189,7 +153,7 @@ static void linear_ticks(struct fulcrum_axis *axis, double wanted, const char *u
     for (size_t j = 0; j < count; j++) {
         char label[FULCRUM_TICK_LABEL_SIZE];
         double value = (first + (double)j) * step + 0.0; /* turns -0 into 0 */
-        step_text(label, sizeof label, value, step, unit);
+        round_text(label, sizeof label, value, unit);
         add_tick(axis, value, 0, label);
     }
 }
@@ -211,7 +175,7 @@ static void log_ticks(struct fulcrum_axis *axis, double wanted, const char *unit
                                                   decades * 2.0 <= wanted);
             char label[FULCRUM_TICK_LABEL_SIZE] = "";
             if (has_label && fmod(power, stride) == 0.0) {
-                step_text(label, sizeof label, value, pow(10.0, power), unit);
+                round_text(label, sizeof label, value, unit);
             }
             add_tick(axis, value, label[0] == '\0' ? 9 : mantissa == 1 ? 0 : 1, label);
         }
@@ -312,19 +276,34 @@ double fulcrum_axis_at(const struct fulcrum_axis *axis, double value)
 
 /* What stands along the sides of a frame. */
 
-const double fulcrum_tick_gap_pt = 5.5;
-static const double label_space_pt = 6.0;
-
-double fulcrum_axis_height_pt(const struct fulcrum_canvas *canvas, bool has_label)
-{
-    return fulcrum_tick_gap_pt + fulcrum_palette_height_pt(canvas, FULCRUM_TEXT_TICK) +
-           (has_label ? fulcrum_palette_height_pt(canvas, FULCRUM_TEXT_AXIS) + 1.0
-                      : 0.0);
-}
+static const double tick_gap_pt = 5.5; /* from a side to the numbers of its ticks */
+static const double label_gap_pt = 2.0;
 
 static bool is_upright(enum fulcrum_side side)
 {
     return side == FULCRUM_SIDE_LEFT || side == FULCRUM_SIDE_RIGHT;
+}
+
+double fulcrum_axis_height_pt(const struct fulcrum_canvas *canvas, bool has_label)
+{
+    return tick_gap_pt + fulcrum_palette_height_pt(canvas, FULCRUM_TEXT_TICK) +
+           (has_label ? fulcrum_palette_height_pt(canvas, FULCRUM_TEXT_AXIS) + 1.0
+                      : 0.0);
+}
+
+double fulcrum_axis_width_pt(const struct fulcrum_canvas *canvas,
+    const struct fulcrum_axis *axis, bool has_label)
+{
+    struct fulcrum_text style = fulcrum_palette_text(FULCRUM_TEXT_TICK);
+    double width_pt = 0.0;
+    for (size_t i = 0; i < axis->tick_count; i++) {
+        width_pt = fmax(width_pt,
+            fulcrum_canvas_measure(canvas, &style, axis->ticks[i].label).width_pt);
+    }
+    return tick_gap_pt + width_pt +
+           (has_label
+                   ? fulcrum_palette_height_pt(canvas, FULCRUM_TEXT_AXIS) + label_gap_pt
+                   : 0.0);
 }
 
 /* `along` the side, and so far out of the frame. */
@@ -344,15 +323,19 @@ static struct fulcrum_spot spot_beside(
     }
 }
 
-void fulcrum_ticks_draw(
-    struct fulcrum_canvas *canvas, const struct fulcrum_side_axis *at)
+/* Lines from the side outwards, below 0 inwards; as long where ticks have a label. */
+static void draw_ticks(struct fulcrum_canvas *canvas,
+    const struct fulcrum_side_axis *at, const struct fulcrum_pen *pen,
+    const double out_pt[2])
 {
-    const struct fulcrum_pen line = fulcrum_palette_rule(FULCRUM_TONE_SOFT, 0.8);
     for (size_t i = 0; i < at->axis->tick_count; i++) {
         const struct fulcrum_tick *tick = &at->axis->ticks[i];
         double along = fulcrum_axis_at(at->axis, tick->value);
-        fulcrum_canvas_line(canvas, &line, spot_beside(at, along, 0.0),
-            spot_beside(at, along, tick->label[0] != '\0' ? 3.5 : 2.0));
+        double length_pt = out_pt[tick->label[0] != '\0' ? 0 : 1];
+        if (fabs(length_pt) > 0.0) {
+            fulcrum_canvas_line(canvas, pen, spot_beside(at, along, 0.0),
+                spot_beside(at, along, length_pt));
+        }
     }
 }
 
@@ -367,25 +350,28 @@ static struct fulcrum_text style_beside(
     return fulcrum_palette_anchored(role, anchors[side][0], anchors[side][1]);
 }
 
-/* Labels already put along an axis: from where to where. */
+/* Numbers already put along an axis: from where to where. */
 struct taken {
     double ends[FULCRUM_TICKS_MAX][2];
     size_t count;
 };
 
-/* Labels keep a distance, or neighbouring numbers would read as one. */
-static void draw_tick_label(struct fulcrum_canvas *canvas,
+/* Numbers keep a distance, or neighbours would read as one. */
+static void draw_number(struct fulcrum_canvas *canvas,
     const struct fulcrum_side_axis *side, const struct fulcrum_tick *tick,
     struct taken *taken)
 {
     const struct fulcrum_text style = style_beside(side->side, FULCRUM_TEXT_TICK);
     bool upright = is_upright(side->side);
-    /* Along the axis: labels are as long as wide, or as high. */
+    /* Along the axis: numbers are as long as wide, or as high. */
     struct fulcrum_extent extent = fulcrum_canvas_measure(canvas, &style, tick->label);
     double half = (upright ? extent.height_pt : extent.width_pt) / 2.0;
-    double space_pt = upright ? 0.5 : label_space_pt;
+    double space_pt = upright ? 0.5 : 6.0;
+    /* Upright ones may stick out of the frame, but not as far as a title above. */
+    double from = upright ? side->frame.y0 - 3.5 : side->from;
+    double to = upright ? side->frame.y1 + 5.0 : side->to;
     double at = fulcrum_axis_at(side->axis, tick->value);
-    at = fmin(fmax(at, side->from + half), side->to - half);
+    at = fmin(fmax(at, from + half), to - half);
     for (size_t k = 0; k < taken->count; k++) {
         if (at - half < taken->ends[k][1] + space_pt &&
             taken->ends[k][0] < at + half + space_pt) {
@@ -395,142 +381,136 @@ static void draw_tick_label(struct fulcrum_canvas *canvas,
     taken->ends[taken->count][0] = at - half;
     taken->ends[taken->count++][1] = at + half;
     fulcrum_canvas_text(canvas, &style,
-        spot_beside(side, at, fulcrum_tick_gap_pt - (upright ? 1.0 : 0.0)),
-        tick->label);
+        spot_beside(side, at, tick_gap_pt - (upright ? 1.0 : 0.0)), tick->label);
 }
 
-void fulcrum_tick_labels_draw(struct fulcrum_canvas *canvas,
-    const struct fulcrum_side_axis *at, const char *label)
+static void draw_numbers(
+    struct fulcrum_canvas *canvas, const struct fulcrum_side_axis *at)
 {
     struct taken taken = {.count = 0};
     for (int rank = 0; rank <= 1; rank++) {
         for (size_t i = 0; i < at->axis->tick_count; i++) {
             const struct fulcrum_tick *tick = &at->axis->ticks[i];
             if (tick->rank == rank && tick->label[0] != '\0') {
-                draw_tick_label(canvas, at, tick, &taken);
+                draw_number(canvas, at, tick, &taken);
             }
         }
     }
-    struct fulcrum_text style = style_beside(at->side, FULCRUM_TEXT_AXIS);
-    double gap_pt = at->side == FULCRUM_SIDE_BELOW ? 1.0 : 0.0;
-    style.width_max_pt = at->frame.x1 - at->frame.x0;
-    fulcrum_canvas_text(canvas, &style,
-        spot_beside(at, (at->frame.x0 + at->frame.x1) / 2.0,
-            fulcrum_tick_gap_pt + fulcrum_palette_height_pt(canvas, FULCRUM_TEXT_TICK) +
-                gap_pt),
-        label);
 }
 
-double fulcrum_tick_labels_pt(
-    const struct fulcrum_canvas *canvas, const struct fulcrum_axis *axis)
+/* In the middle of the frame, or as near to it as a long one can be. */
+static void draw_label(
+    struct fulcrum_canvas *canvas, const struct fulcrum_side_axis *at)
 {
-    struct fulcrum_text style = fulcrum_palette_text(FULCRUM_TEXT_TICK);
-    double width_pt = 0.0;
-    for (size_t i = 0; i < axis->tick_count; i++) {
-        double label_pt =
-            fulcrum_canvas_measure(canvas, &style, axis->ticks[i].label).width_pt;
-        width_pt = fmax(width_pt, label_pt);
+    struct fulcrum_rect frame = at->frame;
+    bool upright = is_upright(at->side);
+    struct fulcrum_text style = style_beside(at->side, FULCRUM_TEXT_AXIS);
+    style.is_upright = upright;
+    if (upright) {
+        style.anchor_x = 0.5;
+        style.anchor_y = at->side == FULCRUM_SIDE_LEFT ? 1.0 : 0.0;
+        style.width_max_pt = frame.y1 - frame.y0;
+        fulcrum_canvas_text(canvas, &style,
+            spot_beside(at, (frame.y0 + frame.y1) / 2.0,
+                fulcrum_axis_width_pt(canvas, at->axis, false) + label_gap_pt),
+            at->label);
+        return;
     }
-    return width_pt;
+    style.width_max_pt = at->to - at->from;
+    double half = fulcrum_canvas_measure(canvas, &style, at->label).width_pt / 2.0;
+    double middle = fmin((frame.x0 + frame.x1) / 2.0, at->to - half);
+    fulcrum_canvas_text(canvas, &style,
+        spot_beside(at, fmax(middle, at->from + half),
+            fulcrum_axis_height_pt(canvas, false) +
+                (at->side == FULCRUM_SIDE_BELOW ? 1.0 : 0.0)),
+        at->label);
+}
+
+void fulcrum_side_axis_draw(
+    struct fulcrum_canvas *canvas, const struct fulcrum_side_axis *at)
+{
+    const struct fulcrum_pen grid = fulcrum_palette_rule(FULCRUM_TONE_GRID, 0.6);
+    const struct fulcrum_pen line = fulcrum_palette_rule(FULCRUM_TONE_SOFT, 0.8);
+    if ((at->parts & FULCRUM_AXIS_GRID) != 0) {
+        double depth_pt = is_upright(at->side) ? at->frame.x1 - at->frame.x0
+                                               : at->frame.y1 - at->frame.y0;
+        draw_ticks(canvas, at, &grid, (double[]){-depth_pt, 0.0});
+    }
+    if ((at->parts & FULCRUM_AXIS_LINE) != 0) {
+        fulcrum_canvas_line(canvas, &line, spot_beside(at, at->axis->from, 0.0),
+            spot_beside(at, at->axis->to, 0.0));
+    }
+    if ((at->parts & FULCRUM_AXIS_TICKS) != 0) {
+        draw_ticks(canvas, at, &line, (double[]){3.5, 2.0});
+    }
+    if ((at->parts & FULCRUM_AXIS_NUMBERS) != 0) {
+        draw_numbers(canvas, at);
+    }
+    if (at->label != NULL) {
+        draw_label(canvas, at);
+    }
 }
 
 /* Places for labels that overlap nothing. */
 
-const double fulcrum_flag_gap_pt = 2.5;
+static const double flag_gap_pt = 2.5; /* between a pole and its text */
 /* Between the end of one flag and the next text or pole. */
 static const double flag_space_pt = 4.0;
-
-struct reach {
-    double x0;
-    double x1;
-};
-
-/* Where the text of a post lies along the axis. */
-static struct reach flag_reach(const struct fulcrum_flag_post *post)
-{
-    double near =
-        post->to_left ? post->x - fulcrum_flag_gap_pt : post->x + fulcrum_flag_gap_pt;
-    return post->to_left ? (struct reach){near - post->width_pt, near}
-                         : (struct reach){near, near + post->width_pt};
-}
 
 /* Does the pole of `post`, which crosses the rows below its own, cut this flag? */
 static bool pole_cuts(
     const struct fulcrum_flag_post *post, const struct fulcrum_flag_post *flag)
 {
-    struct reach reach = flag_reach(flag);
-    double margin = fulcrum_flag_gap_pt / 2.0;
-    return post->row >= flag->row && post->x > reach.x0 - margin &&
-           post->x < reach.x1 + margin;
+    double margin = flag_gap_pt / 2.0;
+    return post->row >= flag->row && post->x > flag->x0 - margin &&
+           post->x < flag->x1 + margin;
 }
 
 /*
  * Against all that were placed before it: texts in one row need some space, and a pole
  * must not run through a text.
  */
-static bool fits(const struct fulcrum_flag_post *posts, size_t count,
+static bool flag_fits(const struct fulcrum_flag_post *posts, size_t count,
     const struct fulcrum_flag_post *post, const struct fulcrum_flag_room *room)
 {
-    struct reach reach = flag_reach(post);
-    bool is_free = reach.x0 >= room->x0 && reach.x1 <= room->x1;
+    bool is_free = post->x0 >= room->x0 && post->x1 <= room->x1;
     for (size_t j = 0; j < count && is_free; j++) {
-        struct reach other = flag_reach(&posts[j]);
-        bool overlaps = post->row == posts[j].row &&
-                        reach.x0 < other.x1 + flag_space_pt &&
-                        other.x0 < reach.x1 + flag_space_pt;
-        is_free =
-            &posts[j] == post || !posts[j].shown ||
-            !(overlaps || pole_cuts(post, &posts[j]) || pole_cuts(&posts[j], post));
+        const struct fulcrum_flag_post *other = &posts[j];
+        bool overlaps = post->row == other->row &&
+                        post->x0 < other->x1 + flag_space_pt &&
+                        other->x0 < post->x1 + flag_space_pt;
+        is_free = other == post || !other->is_shown ||
+                  !(overlaps || pole_cuts(post, other) || pole_cuts(other, post));
     }
     return is_free;
 }
 
 /*
- * The lowest free row, as short poles leave more room to the panel: on the side it is
- * told first, then on the other.
- */
-static void place_one(struct fulcrum_flag_post *posts, size_t count, size_t i,
-    const struct fulcrum_flag_room *room)
-{
-    struct fulcrum_flag_post *post = &posts[i];
-    for (size_t k = 0; k < 2 * room->row_count && !post->shown; k++) {
-        post->row = k % room->row_count;
-        post->to_left = k == room->row_count ? !post->to_left : post->to_left;
-        post->shown = fits(posts, count, post, room);
-    }
-}
-
-struct outcome {
-    size_t shown;
-    size_t rows;
-};
-
-/*
  * The first `split` flags fly to the left, the others to the right, and rows rise
  * towards the split from both ends: a pole then rises above the flags it would cross.
+ * Each takes the lowest free row, as short poles leave more room to the panel; one that
+ * finds none tries the other side. Returns the number of rows in use.
  */
-static struct outcome place_around(struct fulcrum_flag_post *posts, size_t count,
-    size_t split, const struct fulcrum_flag_room *room)
+static size_t place_around(struct fulcrum_flag_post *posts, size_t count, size_t split,
+    const struct fulcrum_flag_room *room)
 {
+    double rows = 0.0;
     for (size_t i = 0; i < count; i++) {
-        posts[i].shown = 0;
-        posts[i].to_left = i < split;
+        posts[i].is_shown = false;
     }
-    for (size_t i = 0; i < split; i++) {
-        place_one(posts, count, i, room);
-    }
-    for (size_t i = count; i-- > split;) {
-        place_one(posts, count, i, room);
-    }
-    struct outcome outcome = {0, 0};
     for (size_t i = 0; i < count; i++) {
-        if (posts[i].shown) {
-            outcome.shown++;
-            outcome.rows =
-                posts[i].row + 1 > outcome.rows ? posts[i].row + 1 : outcome.rows;
+        struct fulcrum_flag_post *post = &posts[i < split ? i : count - 1 + split - i];
+        for (size_t k = 0; k < 2 * room->row_count && !post->is_shown; k++) {
+            bool to_left = (i < split) == (k < room->row_count);
+            post->row = k < room->row_count ? k : k - room->row_count;
+            post->x0 = to_left ? post->x - flag_gap_pt - post->width_pt
+                               : post->x + flag_gap_pt;
+            post->x1 = post->x0 + post->width_pt;
+            post->is_shown = flag_fits(posts, count, post, room);
         }
+        rows = fmax(rows, post->is_shown ? (double)post->row + 1.0 : 0.0);
     }
-    return outcome;
+    return (size_t)rows;
 }
 
 /* Most names first, then fewest rows. */
@@ -538,16 +518,17 @@ size_t fulcrum_flag_posts_place(
     struct fulcrum_flag_post *posts, size_t count, const struct fulcrum_flag_room *room)
 {
     size_t best_split = 0;
-    struct outcome best = place_around(posts, count, 0, room);
-    for (size_t split = 1; split <= count; split++) {
-        struct outcome outcome = place_around(posts, count, split, room);
-        if (outcome.shown > best.shown ||
-            (outcome.shown == best.shown && outcome.rows < best.rows)) {
-            best = outcome;
-            best_split = split;
+    double best = -INFINITY;
+    for (size_t split = 0; split <= count; split++) {
+        double rows = (double)place_around(posts, count, split, room);
+        double score = -rows / (1.0 + (double)room->row_count);
+        for (size_t i = 0; i < count; i++) {
+            score += posts[i].is_shown ? 1.0 : 0.0;
         }
+        best_split = score > best ? split : best_split;
+        best = fmax(score, best);
     }
-    return place_around(posts, count, best_split, room).rows;
+    return place_around(posts, count, best_split, room);
 }
 
 static int inside(struct fulcrum_rect rect, struct fulcrum_rect bounds)

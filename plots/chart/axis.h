@@ -82,10 +82,6 @@ double fulcrum_axis_at(const struct fulcrum_axis *axis, double value);
 void fulcrum_si_text(
     char *out, size_t size, double value, int digits, const char *unit);
 
-/* The width of the widest label, also of one that thinning might leave out. */
-double fulcrum_tick_labels_pt(
-    const struct fulcrum_canvas *canvas, const struct fulcrum_axis *axis);
-
 /* What stands along the sides of a frame. */
 
 enum fulcrum_side {
@@ -95,30 +91,35 @@ enum fulcrum_side {
     FULCRUM_SIDE_BELOW
 };
 
+/* What of an axis is drawn. */
+enum fulcrum_axis_part {
+    FULCRUM_AXIS_GRID = 1,  /* lines across the frame, at ticks with a label */
+    FULCRUM_AXIS_LINE = 2,  /* along the side */
+    FULCRUM_AXIS_TICKS = 4, /* pointing away from the frame */
+    FULCRUM_AXIS_NUMBERS = 8
+};
+
 struct fulcrum_side_axis {
     const struct fulcrum_axis *axis; /* with its ends placed on the page */
     enum fulcrum_side side;
     struct fulcrum_rect frame;
-    double from; /* labels stay between the two, */
-    double to;   /* along the axis */
+    double from; /* above and below, texts stay between the two */
+    double to;
+    const char *label; /* beyond the numbers; NULL: none */
+    unsigned parts;
 };
 
-/* From a side to the labels of its ticks. */
-extern const double fulcrum_tick_gap_pt;
-
-/* What ticks, their labels and that of the axis take above or below a frame. */
-double fulcrum_axis_height_pt(const struct fulcrum_canvas *canvas, bool has_label);
-
-/* Ticks that point away from the frame. */
-void fulcrum_ticks_draw(
+/* Grid, line and ticks; numbers that do not meet: those of low rank come last and only
+ * where they have room; the label. */
+void fulcrum_side_axis_draw(
     struct fulcrum_canvas *canvas, const struct fulcrum_side_axis *at);
 
-/*
- * Labels of ticks that do not meet: those of low rank come last and only where they
- * have room. Above or below, that of the axis stands beyond them; NULL: none.
- */
-void fulcrum_tick_labels_draw(struct fulcrum_canvas *canvas,
-    const struct fulcrum_side_axis *at, const char *label);
+/* What the widest number of ticks takes left or right of a frame. */
+double fulcrum_axis_width_pt(const struct fulcrum_canvas *canvas,
+    const struct fulcrum_axis *axis, bool has_label);
+
+/* What ticks, their numbers and the label take above or below a frame. */
+double fulcrum_axis_height_pt(const struct fulcrum_canvas *canvas, bool has_label);
 
 /* Places for labels that overlap nothing. */
 
@@ -130,8 +131,9 @@ struct fulcrum_flag_post {
     double x;
     double width_pt; /* of the text */
     size_t row;      /* set by fulcrum_flag_posts_place, as are */
-    int to_left;     /* the text lies left of the pole */
-    int shown;       /* 0: there was no place */
+    double x0;       /* the ends of the text */
+    double x1;
+    bool is_shown; /* false: there was no place */
 };
 
 struct fulcrum_flag_room {
@@ -139,9 +141,6 @@ struct fulcrum_flag_room {
     double x1;
     size_t row_count;
 };
-
-/* Gap between a pole and its text. */
-extern const double fulcrum_flag_gap_pt;
 
 /*
  * Gives each post a row and a side so that no text overlaps another or a pole, leaving

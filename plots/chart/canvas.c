@@ -10,10 +10,10 @@
 #include <cairo.h>
 #include <math.h>
 #include <pango/pangocairo.h>
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
@@ -50,8 +50,7 @@ struct fulcrum_canvas {
     GArray *marks;    /* struct mark */
     GArray *boxes;    /* struct fulcrum_box */
     GPtrArray *rooms; /* what all others borrow; owned */
-    bool keeps_captions;
-    const char *captions[FULCRUM_CAPTION_COUNT]; /* NULL: none */
+    struct fulcrum_captions captions;
     struct fulcrum_error failure;
 };
 
@@ -191,7 +190,7 @@ static void draw_text(cairo_t *cr, PangoContext *context, const struct mark *mar
     struct fulcrum_extent extent = extent_of(layout);
     cairo_save(cr);
     cairo_translate(cr, mark->spots[0].x, mark->spots[0].y);
-    cairo_rotate(cr, -mark->style.rotation_deg * pi / 180.0);
+    cairo_rotate(cr, mark->style.is_upright ? -pi / 2.0 : 0.0);
     cairo_move_to(cr, -mark->style.anchor_x * extent.width_pt,
         -mark->style.anchor_y * extent.height_pt);
     set_colour(cr, mark->style.rgb, 1.0);
@@ -200,17 +199,16 @@ static void draw_text(cairo_t *cr, PangoContext *context, const struct mark *mar
     g_object_unref(layout);
 }
 
-/* Cairo's view of a file: partial writes are failures. */
+/* Cairo's view of a file, which is written at once when it is complete. */
 static cairo_status_t write_bytes(
     void *closure, const unsigned char *bytes, unsigned length)
 {
-    FILE *file = closure;
-    return fwrite(bytes, 1, length, file) == length ? CAIRO_STATUS_SUCCESS
-                                                    : CAIRO_STATUS_WRITE_ERROR;
+    (void)g_byte_array_append(closure, bytes, length);
+    return CAIRO_STATUS_SUCCESS;
 }
 
-static cairo_surface_t *new_surface(
-    const struct fulcrum_canvas *canvas, enum file_type type, double scale, FILE *file)
+static cairo_surface_t *new_surface(const struct fulcrum_canvas *canvas,
+    enum file_type type, double scale, GByteArray *file)
 {
     double width_pt = canvas->extent.width_pt;
     double height_pt = canvas->extent.height_pt;
@@ -231,26 +229,23 @@ static cairo_surface_t *new_surface(
     return surface;
 }
 
-static cairo_status_t render_to(
-    const struct fulcrum_canvas *canvas, enum file_type type, double scale, FILE *file)
+static cairo_status_t render(const struct fulcrum_canvas *canvas, enum file_type type,
+    double scale, GByteArray *file)
 {
     cairo_surface_t *surface = new_surface(canvas, type, scale, file);
     cairo_t *cr = cairo_create(surface);
     /* Paper first: SVG and PNG would be transparent otherwise. */
-    PangoContext *context = new_context();
     set_colour(cr, 0xFFFFFF, 1.0);
-    cairo_rectangle(cr, 0.0, 0.0, canvas->extent.width_pt, canvas->extent.height_pt);
-    cairo_fill(cr);
+    cairo_paint(cr);
     cairo_set_line_join(cr, CAIRO_LINE_JOIN_ROUND);
     for (guint i = 0; i < canvas->marks->len; i++) {
         const struct mark *mark = &g_array_index(canvas->marks, struct mark, i);
         if (mark->kind == MARK_TEXT) {
-            draw_text(cr, context, mark);
+            draw_text(cr, canvas->context, mark);
         } else {
             draw_path(cr, mark);
         }
     }
-    g_object_unref(context);
     cairo_status_t status = cairo_status(cr);
     cairo_destroy(cr);
     if (status == CAIRO_STATUS_SUCCESS && type == FILE_PNG) {
@@ -268,42 +263,15 @@ static cairo_status_t render_to(
  * Cairo 1.16 names the outermost group after a counter of the process ("surface6"),
  * which would make a page's bytes depend on what was saved before it.
  */
-static int write_with_fixed_id(const char *svg, size_t length, FILE *file)
+static void drop_counter(GByteArray *svg)
 {
     static const char start[] = "<g id=\"surface";
-    const char *group = strstr(svg, start);
-    const char *kept = svg;
+    const char *group = g_strstr_len((const char *)svg->data, (gssize)svg->len, start);
     if (group != NULL) {
         const char *number = group + sizeof start - 1;
-        size_t before = (size_t)(number - svg);
-        if (fwrite(svg, 1, before, file) != before) {
-            return 0;
-        }
-        kept = number + strspn(number, "0123456789");
+        (void)g_byte_array_remove_range(svg, (guint)(number - (const char *)svg->data),
+            (guint)strspn(number, "0123456789"));
     }
-    size_t rest = length - (size_t)(kept - svg);
-    return fwrite(kept, 1, rest, file) == rest;
-}
-
-/* Written to memory first, as the id stands near the start. */
-static cairo_status_t render_svg(
-    const struct fulcrum_canvas *canvas, double scale, FILE *file)
-{
-    char *svg = NULL;
-    size_t length = 0;
-    FILE *memory = open_memstream(&svg, &length);
-    if (memory == NULL) {
-        return CAIRO_STATUS_NO_MEMORY;
-    }
-    cairo_status_t status = render_to(canvas, FILE_SVG, scale, memory);
-    if (fclose(memory) != 0) {
-        status = CAIRO_STATUS_NO_MEMORY;
-    }
-    if (status == CAIRO_STATUS_SUCCESS && !write_with_fixed_id(svg, length, file)) {
-        status = CAIRO_STATUS_WRITE_ERROR;
-    }
-    free(svg);
-    return status;
 }
 
 enum fulcrum_status fulcrum_canvas_new(struct fulcrum_canvas **out, double width_pt,
@@ -317,13 +285,12 @@ enum fulcrum_status fulcrum_canvas_new(struct fulcrum_canvas **out, double width
         err, FULCRUM_ERR_RANGE,
         "page of %.4g x %.4g points: each side must be in [%g, %g]", width_pt,
         height_pt, least_pt, most_pt);
-    struct fulcrum_canvas *canvas = calloc(1, sizeof *canvas);
-    TRY_MEMORY(canvas, err, "no memory for a page");
+    struct fulcrum_canvas *canvas = g_new0(struct fulcrum_canvas, 1);
     canvas->extent = (struct fulcrum_extent){width_pt, height_pt};
     canvas->context = new_context();
     canvas->marks = g_array_new(FALSE, TRUE, sizeof(struct mark));
     canvas->boxes = g_array_new(FALSE, TRUE, sizeof(struct fulcrum_box));
-    canvas->rooms = g_ptr_array_new_with_free_func(free);
+    canvas->rooms = g_ptr_array_new_with_free_func(g_free);
     *out = canvas;
     return FULCRUM_OK;
 }
@@ -337,7 +304,7 @@ void fulcrum_canvas_free(struct fulcrum_canvas *canvas)
     g_array_unref(canvas->boxes);
     g_ptr_array_unref(canvas->rooms);
     g_object_unref(canvas->context);
-    free(canvas);
+    g_free(canvas);
 }
 
 struct fulcrum_extent fulcrum_canvas_extent(const struct fulcrum_canvas *canvas)
@@ -345,34 +312,9 @@ struct fulcrum_extent fulcrum_canvas_extent(const struct fulcrum_canvas *canvas)
     return canvas->extent;
 }
 
-void fulcrum_canvas_keep_captions(struct fulcrum_canvas *canvas)
+struct fulcrum_captions *fulcrum_canvas_captions(struct fulcrum_canvas *canvas)
 {
-    canvas->keeps_captions = 1;
-}
-
-bool fulcrum_canvas_keeps_captions(const struct fulcrum_canvas *canvas)
-{
-    return canvas->keeps_captions;
-}
-
-/* A copy that stays as long as the canvas; NULL of no text, and without memory. */
-static const char *keep_text(struct fulcrum_canvas *canvas, const char *text)
-{
-    size_t size = text != NULL && text[0] != '\0' ? strlen(text) + 1 : 0;
-    char *kept = size > 0 ? fulcrum_canvas_room(canvas, size, 1) : NULL;
-    return kept != NULL ? memcpy(kept, text, size) : NULL;
-}
-
-void fulcrum_canvas_set_caption(
-    struct fulcrum_canvas *canvas, enum fulcrum_caption caption, const char *text)
-{
-    canvas->captions[caption] = keep_text(canvas, text);
-}
-
-const char *fulcrum_canvas_caption(
-    const struct fulcrum_canvas *canvas, enum fulcrum_caption caption)
-{
-    return canvas->captions[caption];
+    return &canvas->captions;
 }
 
 const struct fulcrum_box *fulcrum_canvas_boxes(
@@ -396,16 +338,34 @@ struct fulcrum_error *fulcrum_canvas_failure(struct fulcrum_canvas *canvas)
     return &canvas->failure;
 }
 
-void *fulcrum_canvas_room(struct fulcrum_canvas *canvas, size_t count, size_t size)
+/* Takes what GLib allocated. */
+static void *keep(struct fulcrum_canvas *canvas, void *room)
 {
-    void *room = calloc(count + 1, size);
-    if (room == NULL) {
-        (void)fulcrum_fail(
-            &canvas->failure, FULCRUM_ERR_NO_MEMORY, "no memory for a chart");
-        return NULL;
-    }
     g_ptr_array_add(canvas->rooms, room);
     return room;
+}
+
+void *fulcrum_canvas_room(struct fulcrum_canvas *canvas, size_t count, size_t size)
+{
+    return keep(canvas, g_malloc0_n(count + 1, size));
+}
+
+const char *fulcrum_canvas_print(struct fulcrum_canvas *canvas, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    char *text = g_strdup_vprintf(format, arguments);
+    va_end(arguments);
+    return keep(canvas, text);
+}
+
+const char *fulcrum_canvas_join(struct fulcrum_canvas *canvas, const char *text,
+    const char *between, const char *more)
+{
+    bool has_text = text != NULL && text[0] != '\0';
+    bool has_more = more != NULL && more[0] != '\0';
+    return fulcrum_canvas_print(canvas, "%s%s%s", has_text ? text : "",
+        has_text && has_more ? between : "", has_more ? more : "");
 }
 
 int fulcrum_rect_overlap(struct fulcrum_rect a, struct fulcrum_rect b)
@@ -443,32 +403,21 @@ void fulcrum_canvas_record(
 
 /* The new mark, its spots copied in; NULL after a failure. */
 static struct mark *add_mark(struct fulcrum_canvas *canvas, enum mark_kind kind,
-    const struct fulcrum_spot *spots, size_t count)
+    const struct fulcrum_pen *pen, const struct fulcrum_spot *spots, size_t count)
 {
     if (canvas->failure.status != FULCRUM_OK) {
         return NULL;
     }
-    struct fulcrum_spot *kept = fulcrum_canvas_room(canvas, count, sizeof *kept);
-    if (kept == NULL) {
-        return NULL;
-    }
-    guint last = canvas->marks->len;
-    g_array_set_size(canvas->marks, last + 1);
-    struct mark *mark = &g_array_index(canvas->marks, struct mark, last);
-    memcpy(kept, spots, count * sizeof *spots);
-    mark->kind = kind;
-    mark->spots = kept;
-    mark->count = count;
-    return mark;
-}
-
-/* Zero members of a pen mean the usual value, so that initialisers stay short. */
-static struct fulcrum_pen pen_with_defaults(const struct fulcrum_pen *pen)
-{
-    struct fulcrum_pen full = *pen;
-    full.opacity = pen->opacity > 0.0 ? pen->opacity : 1.0;
-    full.width_pt = pen->width_pt > 0.0 ? pen->width_pt : 1.0;
-    return full;
+    struct mark mark = {.kind = kind,
+        .pen = *pen,
+        .spots = fulcrum_canvas_room(canvas, count, sizeof *spots),
+        .count = count};
+    /* Zero members of a pen mean the usual value, so that initialisers stay short. */
+    mark.pen.opacity = pen->opacity > 0.0 ? pen->opacity : 1.0;
+    mark.pen.width_pt = pen->width_pt > 0.0 ? pen->width_pt : 1.0;
+    memcpy(mark.spots, spots, count * sizeof *spots);
+    g_array_append_val(canvas->marks, mark);
+    return &g_array_index(canvas->marks, struct mark, canvas->marks->len - 1);
 }
 
 /* The box of two spots in any order. */
@@ -498,15 +447,10 @@ static void record_line(struct fulcrum_canvas *canvas, const struct fulcrum_pen 
 void fulcrum_canvas_stroke(struct fulcrum_canvas *canvas, const struct fulcrum_pen *pen,
     const struct fulcrum_spot *spots, size_t count)
 {
-    if (count < 2) {
-        return;
-    }
-    struct mark *mark = add_mark(canvas, MARK_STROKE, spots, count);
-    if (mark == NULL) {
-        return;
-    }
-    mark->pen = pen_with_defaults(pen);
-    for (size_t i = 1; i < count && pen->kind != FULCRUM_BOX_NONE; i++) {
+    const struct mark *mark =
+        count >= 2 ? add_mark(canvas, MARK_STROKE, pen, spots, count) : NULL;
+    bool is_recorded = mark != NULL && pen->kind != FULCRUM_BOX_NONE;
+    for (size_t i = 1; i < count && is_recorded; i++) {
         record_line(canvas, &mark->pen, spots[i - 1], spots[i]);
     }
 }
@@ -521,12 +465,8 @@ void fulcrum_canvas_line(struct fulcrum_canvas *canvas, const struct fulcrum_pen
 void fulcrum_canvas_fill(struct fulcrum_canvas *canvas, const struct fulcrum_pen *pen,
     const struct fulcrum_spot *spots, size_t count)
 {
-    if (count < 3) {
-        return;
-    }
-    struct mark *mark = add_mark(canvas, MARK_FILL, spots, count);
-    if (mark != NULL) {
-        mark->pen = pen_with_defaults(pen);
+    if (count >= 3) {
+        (void)add_mark(canvas, MARK_FILL, pen, spots, count);
     }
 }
 
@@ -549,15 +489,9 @@ void fulcrum_canvas_border(struct fulcrum_canvas *canvas, const struct fulcrum_p
 void fulcrum_canvas_fill_rects(struct fulcrum_canvas *canvas,
     const struct fulcrum_pen *pen, const struct fulcrum_rect *rects, size_t count)
 {
-    struct fulcrum_spot *spots = fulcrum_canvas_room(canvas, 2 * count, sizeof *spots);
-    for (size_t i = 0; spots != NULL && i < count; i++) {
-        spots[2 * i] = (struct fulcrum_spot){rects[i].x0, rects[i].y0};
-        spots[2 * i + 1] = (struct fulcrum_spot){rects[i].x1, rects[i].y1};
-    }
-    struct mark *mark =
-        count > 0 ? add_mark(canvas, MARK_RECTS, spots, 2 * count) : NULL;
-    if (mark != NULL) {
-        mark->pen = pen_with_defaults(pen);
+    /* A rectangle is two spots: its corners. */
+    if (count > 0) {
+        (void)add_mark(canvas, MARK_RECTS, pen, (const void *)rects, 2 * count);
     }
 }
 
@@ -624,6 +558,18 @@ void fulcrum_canvas_marker(struct fulcrum_canvas *canvas, const struct fulcrum_p
     fulcrum_canvas_record(canvas, pen->kind, rect_around(spot, spot, half_pt));
 }
 
+void fulcrum_canvas_star(struct fulcrum_canvas *canvas, struct fulcrum_spot spot)
+{
+    /* A halo keeps it readable on lines and colours. */
+    const struct fulcrum_marker halo = {FULCRUM_MARKER_STAR, FULCRUM_MARKER_FULL, 13.5};
+    const struct fulcrum_marker star = {FULCRUM_MARKER_STAR, FULCRUM_MARKER_FULL, 9.0};
+    const struct fulcrum_pen paper = fulcrum_palette_rule(FULCRUM_GROUND_PAPER, 1.0);
+    struct fulcrum_pen ink = fulcrum_palette_rule(FULCRUM_TONE_INK, 0.5);
+    ink.kind = FULCRUM_BOX_DATA;
+    fulcrum_canvas_marker(canvas, &paper, &halo, spot);
+    fulcrum_canvas_marker(canvas, &ink, &star, spot);
+}
+
 struct fulcrum_extent fulcrum_canvas_measure(const struct fulcrum_canvas *canvas,
     const struct fulcrum_text *style, const char *text)
 {
@@ -636,42 +582,33 @@ struct fulcrum_extent fulcrum_canvas_measure(const struct fulcrum_canvas *canvas
     return extent;
 }
 
-/* The rectangle that fulcrum_canvas_text would cover on the page. */
-static struct fulcrum_rect canvas_text_rect(const struct fulcrum_canvas *canvas,
+/* The rectangle that a text covers on the page. */
+static struct fulcrum_rect text_rect(const struct fulcrum_canvas *canvas,
     const struct fulcrum_text *style, struct fulcrum_spot spot, const char *text)
 {
     struct fulcrum_extent extent = fulcrum_canvas_measure(canvas, style, text);
-    double turn_rad = -style->rotation_deg * pi / 180.0;
     double left = -style->anchor_x * extent.width_pt;
     double top = -style->anchor_y * extent.height_pt;
-    struct fulcrum_rect rect = {INFINITY, INFINITY, -INFINITY, -INFINITY};
-    for (int corner = 0; corner < 4; corner++) {
-        double x = left + (corner % 2 == 1 ? extent.width_pt : 0.0);
-        double y = top + (corner / 2 == 1 ? extent.height_pt : 0.0);
-        double turned_x = spot.x + x * cos(turn_rad) - y * sin(turn_rad);
-        double turned_y = spot.y + x * sin(turn_rad) + y * cos(turn_rad);
-        rect.x0 = fmin(rect.x0, turned_x);
-        rect.y0 = fmin(rect.y0, turned_y);
-        rect.x1 = fmax(rect.x1, turned_x);
-        rect.y1 = fmax(rect.y1, turned_y);
-    }
-    return rect;
+    double right = left + extent.width_pt;
+    double bottom = top + extent.height_pt;
+    return style->is_upright ? (struct fulcrum_rect){spot.x + top, spot.y - right,
+                                   spot.x + bottom, spot.y - left}
+                             : (struct fulcrum_rect){spot.x + left, spot.y + top,
+                                   spot.x + right, spot.y + bottom};
 }
 
 void fulcrum_canvas_text(struct fulcrum_canvas *canvas,
     const struct fulcrum_text *style, struct fulcrum_spot spot, const char *text)
 {
-    if (text == NULL || text[0] == '\0') {
-        return;
-    }
-    const char *kept = keep_text(canvas, text);
-    struct mark *mark = kept != NULL ? add_mark(canvas, MARK_TEXT, &spot, 1) : NULL;
+    const struct fulcrum_pen none = {.kind = FULCRUM_BOX_NONE};
+    bool is_any = text != NULL && text[0] != '\0';
+    struct mark *mark = is_any ? add_mark(canvas, MARK_TEXT, &none, &spot, 1) : NULL;
     if (mark == NULL) {
         return;
     }
-    mark->text = kept;
+    mark->text = fulcrum_canvas_print(canvas, "%s", text);
     mark->style = *style;
-    struct fulcrum_rect rect = canvas_text_rect(canvas, style, spot, text);
+    struct fulcrum_rect rect = text_rect(canvas, style, spot, text);
     record(canvas, (struct fulcrum_box){FULCRUM_BOX_TEXT, rect, mark->text});
 }
 
@@ -724,8 +661,16 @@ enum fulcrum_status fulcrum_canvas_write(const struct fulcrum_canvas *canvas,
     TRY(type_of(path, &type, err));
     TRY(png_scale(options, fulcrum_canvas_extent(canvas), &scale, err));
     TRY(fulcrum_canvas_status(canvas, err));
-    cairo_status_t status = type == FILE_SVG ? render_svg(canvas, scale, file)
-                                             : render_to(canvas, type, scale, file);
+    GByteArray *bytes = g_byte_array_new();
+    cairo_status_t status = render(canvas, type, scale, bytes);
+    if (type == FILE_SVG) {
+        drop_counter(bytes);
+    }
+    if (status == CAIRO_STATUS_SUCCESS &&
+        fwrite(bytes->data, 1, bytes->len, file) != bytes->len) {
+        status = CAIRO_STATUS_WRITE_ERROR;
+    }
+    g_byte_array_unref(bytes);
     FAIL_IF(status != CAIRO_STATUS_SUCCESS, err,
         status == CAIRO_STATUS_NO_MEMORY ? FULCRUM_ERR_NO_MEMORY : FULCRUM_ERR_FILE,
         "%s: %s", path, cairo_status_to_string(status));
@@ -806,47 +751,22 @@ static void put_rects(FILE *file, const struct mark *mark)
     (void)fputs("\"/>\n", file);
 }
 
-/* Which end of a line stays where it is, whatever width the reader's font has. */
-static const char *text_anchor(double anchor_x)
-{
-    if (anchor_x > 0.75) {
-        return "end";
-    }
-    return anchor_x > 0.25 ? "middle" : NULL;
-}
-
-/* Lines of one text are flush left in its box, as Pango sets them. */
-static double line_x(const struct fulcrum_text *style, double width_pt, int line_count)
-{
-    double snapped = 0.0;
-    if (line_count == 1 && text_anchor(style->anchor_x) != NULL) {
-        snapped = style->anchor_x > 0.75 ? 1.0 : 0.5;
-    }
-    return (snapped - style->anchor_x) * width_pt;
-}
-
 /* One line of a text; `at` is its start, before rotation relative to the anchor. */
-static void put_line(FILE *file, const struct mark *mark, struct fulcrum_spot anchor,
-    struct fulcrum_spot at, bool is_alone)
+static void put_line(FILE *file, const struct mark *mark, struct fulcrum_spot at,
+    const char *text_anchor)
 {
     const struct fulcrum_text *style = &mark->style;
+    struct fulcrum_spot anchor = mark->spots[0];
     (void)fputs("<text", file);
-    if (fabs(style->rotation_deg) > 0.0) {
-        (void)fprintf(file, " transform=\"translate(%g %g) rotate(%g)\"",
-            tenths(anchor.x), tenths(anchor.y), -style->rotation_deg);
+    if (style->is_upright) {
+        (void)fprintf(file, " transform=\"translate(%g %g) rotate(-90)\"",
+            tenths(anchor.x), tenths(anchor.y));
         anchor = (struct fulcrum_spot){0.0, 0.0};
     }
-    (void)fprintf(
-        file, " x=\"%g\" y=\"%g\"", tenths(anchor.x + at.x), tenths(anchor.y + at.y));
-    const char *end = text_anchor(style->anchor_x);
-    if (end != NULL && is_alone) {
-        (void)fprintf(file, " text-anchor=\"%s\"", end);
-    }
-    (void)fprintf(file, " font-size=\"%g\"", tenths(style->size_pt));
-    if (style->weight == FULCRUM_TEXT_BOLD) {
-        (void)fputs(" font-weight=\"bold\"", file);
-    }
-    (void)fprintf(file, " fill=\"#%06x\">", style->rgb);
+    (void)fprintf(file, " x=\"%g\" y=\"%g\"%s font-size=\"%g\"%s fill=\"#%06x\">",
+        tenths(anchor.x + at.x), tenths(anchor.y + at.y), text_anchor,
+        tenths(style->size_pt),
+        style->weight == FULCRUM_TEXT_BOLD ? " font-weight=\"bold\"" : "", style->rgb);
 }
 
 static void put_text(FILE *file, PangoContext *context, const struct mark *mark)
@@ -854,13 +774,18 @@ static void put_text(FILE *file, PangoContext *context, const struct mark *mark)
     PangoLayout *layout = new_layout(context, &mark->style, mark->text);
     PangoLayoutIter *at = pango_layout_get_iter(layout);
     struct fulcrum_extent extent = extent_of(layout);
-    int count = pango_layout_get_line_count(layout);
-    double x = line_x(&mark->style, extent.width_pt, count);
+    double anchor_x = mark->style.anchor_x;
+    /* Several lines are flush left in their box, as Pango sets them. A single one stays
+     * where it is at its anchor, whatever width the reader's font has. */
+    bool is_alone = pango_layout_get_line_count(layout) == 1 && anchor_x > 0.0;
+    const char *end =
+        anchor_x > 0.75 ? " text-anchor=\"end\"" : " text-anchor=\"middle\"";
+    double x = is_alone ? 0.0 : -anchor_x * extent.width_pt;
     do {
         char *words = line_text(pango_layout_iter_get_line_readonly(at));
         double y = (double)pango_layout_iter_get_baseline(at) / PANGO_SCALE -
                    mark->style.anchor_y * extent.height_pt;
-        put_line(file, mark, mark->spots[0], (struct fulcrum_spot){x, y}, count == 1);
+        put_line(file, mark, (struct fulcrum_spot){x, y}, is_alone ? end : "");
         put_escaped(file, words);
         (void)fputs("</text>\n", file);
         g_free(words);

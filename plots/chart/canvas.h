@@ -85,10 +85,10 @@ struct fulcrum_text {
     enum fulcrum_text_weight weight;
     double anchor_x;     /* which part of the text lies on the spot: 0 left, 1 right */
     double anchor_y;     /* 0 top, 1 bottom */
-    double rotation_deg; /* counter-clockwise */
     double width_max_pt; /* wraps there; 0 means no limit */
     int lines_max;       /* per paragraph, if width_max_pt is set: more end in an
                             ellipsis; 0 means 1 */
+    bool is_upright;     /* reads from below to above */
 };
 
 struct fulcrum_extent {
@@ -133,6 +133,9 @@ void fulcrum_canvas_hatch(struct fulcrum_canvas *canvas, const struct fulcrum_pe
 void fulcrum_canvas_marker(struct fulcrum_canvas *canvas, const struct fulcrum_pen *pen,
     const struct fulcrum_marker *marker, struct fulcrum_spot spot);
 
+/* What is best. */
+void fulcrum_canvas_star(struct fulcrum_canvas *canvas, struct fulcrum_spot spot);
+
 /* Empty texts are not drawn. Bytes that are not UTF-8 show as replacement signs. */
 void fulcrum_canvas_text(struct fulcrum_canvas *canvas,
     const struct fulcrum_text *style, struct fulcrum_spot spot, const char *text);
@@ -149,38 +152,38 @@ void fulcrum_canvas_record(struct fulcrum_canvas *canvas, enum fulcrum_box_kind 
 const struct fulcrum_box *fulcrum_canvas_boxes(
     const struct fulcrum_canvas *canvas, size_t *count);
 
-/* Texts that surround a chart's panels. */
-enum fulcrum_caption {
-    FULCRUM_CAPTION_TITLE,
-    FULCRUM_CAPTION_SUBTITLE,
-    FULCRUM_CAPTION_FOOTNOTE,
-    FULCRUM_CAPTION_COUNT
+/*
+ * Texts that surround a chart's panels; NULL: none. Where the page stands in a text of
+ * its own they are kept here instead of drawn, and the chart has no margin.
+ */
+struct fulcrum_captions {
+    bool are_kept; /* set by the caller before a chart is drawn */
+    const char *title;
+    const char *subtitle;
+    const char *footnote;
 };
 
-/*
- * From now on charts keep these texts beside the page instead of drawing them, and use
- * its whole width: for pages that stand in a text of their own.
- */
-void fulcrum_canvas_keep_captions(struct fulcrum_canvas *canvas);
-bool fulcrum_canvas_keeps_captions(const struct fulcrum_canvas *canvas);
-
-/* Keeps a copy of `text`; NULL and "" are none. */
-void fulcrum_canvas_set_caption(
-    struct fulcrum_canvas *canvas, enum fulcrum_caption caption, const char *text);
-
-/* NULL where there is none. Borrowed: valid until it is set again. */
-const char *fulcrum_canvas_caption(
-    const struct fulcrum_canvas *canvas, enum fulcrum_caption caption);
+/* Borrowed, as the texts are. */
+struct fulcrum_captions *fulcrum_canvas_captions(struct fulcrum_canvas *canvas);
 
 /* What is filled in here, fulcrum_canvas_status tells. */
 struct fulcrum_error *fulcrum_canvas_failure(struct fulcrum_canvas *canvas);
 
 /*
- * Memory of zeros for a picture, which stays until the canvas is freed; NULL where
- * there is none, which the canvas is told.
+ * Memory of zeros for a picture, which stays until the canvas is freed. Where there is
+ * none GLib ends the program, as it does for the marks of a page.
  *   count    may be 0
  */
 void *fulcrum_canvas_room(struct fulcrum_canvas *canvas, size_t count, size_t size);
+
+/* A text made as by printf that stays as long. */
+const char *fulcrum_canvas_print(struct fulcrum_canvas *canvas, const char *format, ...)
+    FULCRUM_PRINTF(2, 3);
+
+/* "TEXT, MORE" with `between` them where neither is empty; NULL is "". Lives as long.
+ */
+const char *fulcrum_canvas_join(struct fulcrum_canvas *canvas, const char *text,
+    const char *between, const char *more);
 
 /* The first failure of a drawing call, FULCRUM_OK if there was none. */
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_canvas_status(

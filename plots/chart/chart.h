@@ -39,6 +39,14 @@ struct fulcrum_chart {
 struct fulcrum_table *fulcrum_chart_table(
     const struct fulcrum_result *result, const char *key);
 
+/* A text of a row; "" where there is none, or `key` is NULL. */
+const char *fulcrum_chart_words(
+    const struct fulcrum_table *table, size_t row, const char *key);
+
+/* Index of a name, which is added where it is new; `most` where there is no room. */
+size_t fulcrum_chart_index(
+    const char **names, size_t *count, size_t most, const char *name);
+
 /*
  * Draws on a fresh canvas.
  *   data     struct fulcrum_<name>_data, its texts first; NULL gives a page that says

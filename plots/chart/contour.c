@@ -260,11 +260,11 @@ static bool contour_crosses(
         const struct fulcrum_contour_line *line = &contour->lines[k];
         for (size_t i = 1; i < line->count; i++) {
             if (fulcrum_rect_crossed(rect, line->spots[i - 1], line->spots[i])) {
-                return 1;
+                return true;
             }
         }
     }
-    return 0;
+    return false;
 }
 
 static bool others_cross(
@@ -272,12 +272,11 @@ static bool others_cross(
 {
     struct fulcrum_rect wide = {rect.x0 - clearance_pt, rect.y0 - clearance_pt,
         rect.x1 + clearance_pt, rect.y1 + clearance_pt};
-    for (size_t i = 0; i < crowd->count; i++) {
-        if (i != own && contour_crosses(&crowd->contours[i], wide)) {
-            return 1;
-        }
+    bool is_free = true;
+    for (size_t i = 0; i < crowd->count && is_free; i++) {
+        is_free = i == own || !contour_crosses(&crowd->contours[i], wide);
     }
-    return 0;
+    return !is_free;
 }
 
 /* Between two rectangles; 0 or less where they meet. */
@@ -300,21 +299,9 @@ static const struct fulcrum_contour_line *longest(const struct fulcrum_contour *
     return found;
 }
 
-/* What is searched, and the best place so far. */
-struct search {
-    const struct fulcrum_line_crowd *crowd;
-    size_t own;
-    const struct fulcrum_label_room *room;
-    struct fulcrum_extent extent;
-    struct fulcrum_rect best;
-    double best_pt; /* its clearance */
-};
-
-static void try_place(struct search *search, struct fulcrum_spot centre)
+/* Between a place and whatever is nearest; below 0 where it overlaps something. */
+static double clearance(const struct fulcrum_label_room *room, struct fulcrum_rect rect)
 {
-    struct fulcrum_rect rect = fulcrum_rect_around(centre, search->extent);
-    /* To whatever is nearest; below 0 where it overlaps something. */
-    const struct fulcrum_label_room *room = search->room;
     double least = far_pt;
     least = fmin(least, rect.x0 - room->bounds.x0);
     least = fmin(least, rect.y0 - room->bounds.y0);
@@ -323,30 +310,7 @@ static void try_place(struct search *search, struct fulcrum_spot centre)
     for (size_t i = 0; i < room->taken_count; i++) {
         least = fmin(least, gap(rect, room->taken[i]));
     }
-    /* Rounding is no reason to prefer a place. */
-    if (least > search->best_pt + 0.01 &&
-        !others_cross(search->crowd, search->own, rect)) {
-        search->best = rect;
-        search->best_pt = least;
-    }
-}
-
-/* Places at equal distances along one piece; returns how far the next one is. */
-static double try_piece(struct search *search, struct fulcrum_spot from,
-    struct fulcrum_spot to, double to_next_pt)
-{
-    double length = hypot(to.x - from.x, to.y - from.y);
-    if (length < to_next_pt) {
-        return to_next_pt - length;
-    }
-    size_t count = (size_t)((length - to_next_pt) / stride_pt) + 1;
-    for (size_t i = 0; i < count; i++) {
-        double share = (to_next_pt + (double)i * stride_pt) / length;
-        struct fulcrum_spot centre = {
-            from.x + share * (to.x - from.x), from.y + share * (to.y - from.y)};
-        try_place(search, centre);
-    }
-    return stride_pt - (length - to_next_pt - (double)(count - 1) * stride_pt);
+    return least;
 }
 
 int fulcrum_line_label_find(const struct fulcrum_line_crowd *crowd, size_t own,
@@ -354,18 +318,31 @@ int fulcrum_line_label_find(const struct fulcrum_line_crowd *crowd, size_t own,
     struct fulcrum_rect *out)
 {
     const struct fulcrum_contour_line *line = longest(&crowd->contours[own]);
+    double best_pt = 0.0;
+    double start_pt = 0.0; /* of a piece, along the line */
+    size_t tried = 0;
     if (line == NULL ||
         fulcrum_contour_length(line) < least_lengths * extent.width_pt) {
         return 0;
     }
-    struct search search = {crowd, own, room, extent, .best_pt = 0.0};
-    double to_next_pt = stride_pt / 2.0;
     for (size_t i = 1; i < line->count; i++) {
-        to_next_pt = try_piece(&search, line->spots[i - 1], line->spots[i], to_next_pt);
+        struct fulcrum_spot from = line->spots[i - 1];
+        struct fulcrum_spot to = line->spots[i];
+        double length_pt = hypot(to.x - from.x, to.y - from.y);
+        while (((double)tried + 0.5) * stride_pt <= start_pt + length_pt) {
+            double share = (((double)tried + 0.5) * stride_pt - start_pt) / length_pt;
+            const struct fulcrum_spot centre = {
+                from.x + share * (to.x - from.x), from.y + share * (to.y - from.y)};
+            struct fulcrum_rect rect = fulcrum_rect_around(centre, extent);
+            double clear_pt = clearance(room, rect);
+            /* Rounding is no reason to prefer a place. */
+            if (clear_pt > best_pt + 0.01 && !others_cross(crowd, own, rect)) {
+                *out = rect;
+                best_pt = clear_pt;
+            }
+            tried++;
+        }
+        start_pt += length_pt;
     }
-    if (!(search.best_pt > 0.0)) {
-        return 0;
-    }
-    *out = search.best;
-    return 1;
+    return best_pt > 0.0;
 }

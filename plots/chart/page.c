@@ -5,7 +5,7 @@
 #include <assert.h>
 #include <math.h>
 #include <stdbool.h>
-#include <stdlib.h>
+#include <string.h>
 
 #include "model/result.h"
 #include "model/try.h"
@@ -82,30 +82,46 @@ struct layout {
     struct fulcrum_text footnote;
     struct fulcrum_rect legend;
     struct fulcrum_rect body;
+    double margin_pt;
     double subtitle_y;
     double footnote_y;
 };
 
-void fulcrum_page_explain(struct fulcrum_page *page, enum fulcrum_swatch swatch,
-    size_t style, const char *label)
+void fulcrum_page_explain(
+    struct fulcrum_page *page, const struct fulcrum_legend_entry *entry)
 {
-    if (label != NULL) {
-        assert(page->legend_count < FULCRUM_LEGEND_MAX);
-        page->legend[page->legend_count++] =
-            (struct fulcrum_legend_entry){label, swatch, style};
+    struct fulcrum_legend_entry *legend = page->legend;
+    size_t at = page->legend_count;
+    for (size_t i = 0; i < page->legend_count && entry->label != NULL; i++) {
+        if (legend[i].rank == entry->rank &&
+            strcmp(legend[i].label, entry->label) == 0) {
+            bool is_same = legend[i].swatch == entry->swatch;
+            legend[i].swatch = is_same ? entry->swatch : FULCRUM_SWATCH_LINE_AND_MARKER;
+            return;
+        }
     }
+    if (entry->label == NULL) {
+        return;
+    }
+    assert(page->legend_count < FULCRUM_LEGEND_MAX);
+    for (; at > 0 && legend[at - 1].rank > entry->rank; at--) {
+        legend[at] = legend[at - 1];
+    }
+    legend[at] = *entry;
+    page->legend_count++;
 }
 
-/* Who sets the texts elsewhere has margins of his own. */
-static double margin_of(const struct fulcrum_canvas *canvas)
+void fulcrum_page_note(struct fulcrum_canvas *canvas, struct fulcrum_page *page,
+    const char *intro, const char *text)
 {
-    return fulcrum_canvas_keeps_captions(canvas) ? bare_margin_pt : page_margin_pt;
-}
-
-/* What is drawn of a text: nothing, where the canvas keeps it. */
-static const char *shown(const struct fulcrum_canvas *canvas, const char *text)
-{
-    return fulcrum_canvas_keeps_captions(canvas) ? NULL : text;
+    const char *before = page->footnote != NULL ? page->footnote : "";
+    bool is_new = text != NULL && text[0] != '\0' && strstr(before, text) == NULL;
+    bool begins = strstr(before, intro) == NULL;
+    const char *between = before[0] == '\0' ? "" : begins ? "\n" : "; ";
+    if (is_new) {
+        page->footnote = fulcrum_canvas_print(
+            canvas, "%s%s%s%s", before, between, begins ? intro : "", text);
+    }
 }
 
 /* Text that may use the whole width and so many lines per paragraph. */
@@ -123,45 +139,52 @@ static struct fulcrum_text wrapped(
  * below 0: that of the style, as are shape and colour where none is given.
  */
 struct look {
-    struct {
-        double half_x_pt;
-        double half_y_pt;
-        double opacity;
-    } area;
-    struct {
-        double width_pt;
-        unsigned rgb;
-        enum fulcrum_dash dash;
-    } line;
-    struct {
-        double size_pt;
-        double border_pt;
-        enum fulcrum_marker_fill fill;
-        unsigned rgb;
-        enum fulcrum_marker_shape shape;
-    } marker;
+    struct fulcrum_extent area;
+    double opacity; /* of the area */
+    double line_pt;
+    double marker_pt;
+    double border_pt; /* of the marker */
+    unsigned rgb;     /* of line and marker */
+    enum fulcrum_dash dash;
+    enum fulcrum_marker_fill fill;
+    enum fulcrum_marker_shape shape;
 };
 
 static const struct look looks[] = {
-    [FULCRUM_SWATCH_LINE] = {.line = {-1.0}},
-    [FULCRUM_SWATCH_LINE_AND_MARKER] = {.line = {-1.0}, .marker = {-1.0, 0.5}},
-    [FULCRUM_SWATCH_BAND] = {.area = {10.0, 3.5, 0.2}},
-    [FULCRUM_SWATCH_BAR] = {.area = {10.0, 2.0, 0.85}},
-    [FULCRUM_SWATCH_STACK] = {.area = {10.0, 2.0, 1.0}},
-    [FULCRUM_SWATCH_INTERVAL] = {.area = {0.4, 4.5, 0.85}},
-    [FULCRUM_SWATCH_MARKER] = {.marker = {-1.0, 0.5}},
-    [FULCRUM_SWATCH_HOLLOW] = {.marker = {-1.0, 0.8, FULCRUM_MARKER_HOLLOW}},
-    [FULCRUM_SWATCH_DIAMOND] = {.marker = {4.5, 0.8, FULCRUM_MARKER_HOLLOW, 0,
-                                    FULCRUM_MARKER_DIAMOND}},
-    [FULCRUM_SWATCH_DISTURBED] = {.marker = {-1.0, 0.8, FULCRUM_MARKER_HOLLOW,
-                                      FULCRUM_TONE_MUTED}},
-    [FULCRUM_SWATCH_STAR] = {.marker = {9.0, 0.5, FULCRUM_MARKER_FULL, FULCRUM_TONE_INK,
-                                 FULCRUM_MARKER_STAR}},
-    [FULCRUM_SWATCH_GUIDE] = {.line = {0.8, FULCRUM_TONE_MUTED, FULCRUM_DASH_DOT}},
-    [FULCRUM_SWATCH_RULE] = {.line = {1.0, FULCRUM_TONE_INK}},
-    [FULCRUM_SWATCH_PLACE] = {.marker = {6.0, 1.4, FULCRUM_MARKER_HOLLOW,
-                                  FULCRUM_TONE_INK}},
-    [FULCRUM_SWATCH_BLANK] = {.area = {0.0}},
+    [FULCRUM_SWATCH_LINE] = {.line_pt = -1.0},
+    [FULCRUM_SWATCH_LINE_AND_MARKER] = {.line_pt = -1.0,
+        .marker_pt = -1.0,
+        .border_pt = 0.5},
+    [FULCRUM_SWATCH_BAND] = {.area = {20.0, 7.0}, .opacity = 0.2},
+    [FULCRUM_SWATCH_BAR] = {.area = {20.0, 4.0}, .opacity = 0.85},
+    [FULCRUM_SWATCH_STACK] = {.area = {20.0, 4.0}, .opacity = 1.0},
+    [FULCRUM_SWATCH_INTERVAL] = {.area = {0.8, 9.0}, .opacity = 0.85},
+    [FULCRUM_SWATCH_MARKER] = {.marker_pt = -1.0, .border_pt = 0.5},
+    [FULCRUM_SWATCH_HOLLOW] = {.marker_pt = -1.0,
+        .border_pt = 0.8,
+        .fill = FULCRUM_MARKER_HOLLOW},
+    [FULCRUM_SWATCH_DIAMOND] = {.marker_pt = 4.5,
+        .border_pt = 0.8,
+        .fill = FULCRUM_MARKER_HOLLOW,
+        .shape = FULCRUM_MARKER_DIAMOND},
+    [FULCRUM_SWATCH_DISTURBED] = {.marker_pt = -1.0,
+        .border_pt = 0.8,
+        .fill = FULCRUM_MARKER_HOLLOW,
+        .rgb = FULCRUM_TONE_MUTED},
+    [FULCRUM_SWATCH_STAR] = {.marker_pt = 9.0,
+        .border_pt = 0.5,
+        .rgb = FULCRUM_TONE_INK,
+        .shape = FULCRUM_MARKER_STAR},
+    [FULCRUM_SWATCH_GUIDE] = {.line_pt = 0.8,
+        .rgb = FULCRUM_TONE_MUTED,
+        .dash = FULCRUM_DASH_DOT},
+    [FULCRUM_SWATCH_RULE] = {.line_pt = 1.0, .rgb = FULCRUM_TONE_INK},
+    [FULCRUM_SWATCH_PLACE] = {.marker_pt = 6.0,
+        .border_pt = 1.4,
+        .fill = FULCRUM_MARKER_HOLLOW,
+        .rgb = FULCRUM_TONE_INK},
+    [FULCRUM_SWATCH_HATCH] = {.line_pt = 0.0},
+    [FULCRUM_SWATCH_BLANK] = {.line_pt = 0.0},
 };
 
 /* Swatches are decoration: none counts as data. */
@@ -173,41 +196,37 @@ static void draw_swatch(struct fulcrum_canvas *canvas,
     struct fulcrum_marker marker = fulcrum_palette_marker(entry->style);
     /* Long enough to show a whole period of each dash. */
     const struct fulcrum_extent cell_extent = {swatch_pt, 7.0};
-    const struct fulcrum_spot left = {middle.x - swatch_pt / 2.0, middle.y};
-    const struct fulcrum_spot right = {middle.x + swatch_pt / 2.0, middle.y};
+    struct fulcrum_rect cell = fulcrum_rect_around(middle, cell_extent);
+    const struct fulcrum_pen thin = fulcrum_palette_rule(FULCRUM_TONE_MUTED, 0.6);
     pen.kind = FULCRUM_BOX_NONE;
+    /* As the cells of a heat map that have no colour. */
     if (entry->swatch == FULCRUM_SWATCH_HATCH ||
         entry->swatch == FULCRUM_SWATCH_BLANK) {
-        /* As the cells of a heat map that have no colour. */
-        const struct fulcrum_pen cell = fulcrum_palette_rule(FULCRUM_TONE_MUTED, 0.6);
-        struct fulcrum_rect band = fulcrum_rect_around(middle, cell_extent);
-        fulcrum_canvas_border(canvas, &cell, band);
-        if (entry->swatch == FULCRUM_SWATCH_HATCH) {
-            fulcrum_canvas_hatch(canvas, &cell, band);
-        }
-        return;
+        fulcrum_canvas_border(canvas, &thin, cell);
     }
-    if (look->area.half_x_pt > 0.0) {
-        struct fulcrum_extent extent = {
-            2.0 * look->area.half_x_pt, 2.0 * look->area.half_y_pt};
-        pen.opacity = look->area.opacity;
-        fulcrum_canvas_fill_rect(canvas, &pen, fulcrum_rect_around(middle, extent));
+    if (entry->swatch == FULCRUM_SWATCH_HATCH) {
+        fulcrum_canvas_hatch(canvas, &thin, cell);
     }
-    if (look->line.width_pt > 0.0) {
-        pen = fulcrum_palette_rule(look->line.rgb, look->line.width_pt);
-        pen.dash = look->line.dash;
+    if (look->area.width_pt > 0.0) {
+        pen.opacity = look->opacity;
+        fulcrum_canvas_fill_rect(canvas, &pen, fulcrum_rect_around(middle, look->area));
     }
-    if (fabs(look->line.width_pt) > 0.0) {
-        fulcrum_canvas_line(canvas, &pen, left, right);
+    if (look->line_pt > 0.0) {
+        pen = fulcrum_palette_rule(look->rgb, look->line_pt);
+        pen.dash = look->dash;
     }
-    if (look->marker.size_pt > 0.0) {
-        marker.shape = look->marker.shape;
-        marker.size_pt = look->marker.size_pt;
+    if (fabs(look->line_pt) > 0.0) {
+        fulcrum_canvas_line(canvas, &pen, (struct fulcrum_spot){cell.x0, middle.y},
+            (struct fulcrum_spot){cell.x1, middle.y});
     }
-    if (look->marker.border_pt > 0.0) {
-        unsigned rgb = look->marker.rgb;
-        pen = fulcrum_palette_rule(rgb > 0 ? rgb : pen.rgb, look->marker.border_pt);
-        marker.fill = look->marker.fill;
+    if (look->marker_pt > 0.0) {
+        marker.shape = look->shape;
+        marker.size_pt = look->marker_pt;
+    }
+    if (look->border_pt > 0.0) {
+        pen =
+            fulcrum_palette_rule(look->rgb > 0 ? look->rgb : pen.rgb, look->border_pt);
+        marker.fill = look->fill;
         fulcrum_canvas_marker(canvas, &pen, &marker, middle);
     }
 }
@@ -248,25 +267,28 @@ static double flow_legend(const struct fulcrum_canvas *canvas,
     return end;
 }
 
+/* Nothing of what the canvas keeps. */
+static double text_height(const struct fulcrum_canvas *canvas,
+    const struct fulcrum_text *style, const char *text, bool is_kept)
+{
+    return is_kept ? 0.0 : fulcrum_canvas_measure(canvas, style, text).height_pt;
+}
+
 /* Header from the top, footer from the bottom, the body between them. */
 static struct layout lay_out_within(
-    const struct fulcrum_canvas *canvas, const struct fulcrum_page *page, int lines_max)
+    struct fulcrum_canvas *canvas, const struct fulcrum_page *page, int lines_max)
 {
     struct fulcrum_extent extent = fulcrum_canvas_extent(canvas);
-    double margin_pt = margin_of(canvas);
+    bool is_bare = fulcrum_canvas_captions(canvas)->are_kept;
+    double margin_pt = is_bare ? bare_margin_pt : page_margin_pt;
     double width_pt = extent.width_pt - 2.0 * margin_pt;
-    struct layout layout = {.title = wrapped(FULCRUM_TEXT_TITLE, width_pt, 2),
+    struct layout layout = {.margin_pt = margin_pt,
+        .title = wrapped(FULCRUM_TEXT_TITLE, width_pt, 2),
         .subtitle = wrapped(FULCRUM_TEXT_SUBTITLE, width_pt, lines_max),
         .footnote = wrapped(FULCRUM_TEXT_FOOTNOTE, width_pt, lines_max)};
-    double title_pt =
-        fulcrum_canvas_measure(canvas, &layout.title, shown(canvas, page->title))
-            .height_pt;
-    double subtitle_pt =
-        fulcrum_canvas_measure(canvas, &layout.subtitle, shown(canvas, page->subtitle))
-            .height_pt;
-    double footnote_pt =
-        fulcrum_canvas_measure(canvas, &layout.footnote, shown(canvas, page->footnote))
-            .height_pt;
+    double title_pt = text_height(canvas, &layout.title, page->title, is_bare);
+    double subtitle_pt = text_height(canvas, &layout.subtitle, page->subtitle, is_bare);
+    double footnote_pt = text_height(canvas, &layout.footnote, page->footnote, is_bare);
     double legend_pt =
         flow_legend(canvas, page, (struct fulcrum_rect){0.0, 0.0, width_pt, 0.0}, NULL);
     layout.subtitle_y = margin_pt + title_pt + (title_pt > 0.0 ? 2.0 : 0.0);
@@ -276,8 +298,7 @@ static struct layout lay_out_within(
     layout.legend.x1 = margin_pt + width_pt;
     layout.legend.y1 = layout.footnote_y - (footnote_pt > 0.0 ? part_gap_pt : 0.0);
     layout.legend.y0 = layout.legend.y1 - legend_pt;
-    layout.body.x0 = margin_pt;
-    layout.body.x1 = margin_pt + width_pt;
+    layout.body = layout.legend;
     layout.body.y0 = layout.subtitle_y + subtitle_pt + part_gap_pt + 3.0;
     layout.body.y1 = layout.legend.y0 - (legend_pt > 0.0 ? part_gap_pt : 0.0);
     return layout;
@@ -285,7 +306,7 @@ static struct layout lay_out_within(
 
 /* Texts around the panels are cut to fewer lines until the panels have their share. */
 static struct layout lay_out(
-    const struct fulcrum_canvas *canvas, const struct fulcrum_page *page)
+    struct fulcrum_canvas *canvas, const struct fulcrum_page *page)
 {
     double least_pt = least_body_frac * fulcrum_canvas_extent(canvas).height_pt;
     int lines_max = MOST_LINES;
@@ -298,30 +319,41 @@ static struct layout lay_out(
 }
 
 struct fulcrum_rect fulcrum_page_body(
-    const struct fulcrum_canvas *canvas, const struct fulcrum_page *page)
+    struct fulcrum_canvas *canvas, const struct fulcrum_page *page)
 {
     return lay_out(canvas, page).body;
+}
+
+/* A copy that the canvas owns. */
+static const char *kept(struct fulcrum_canvas *canvas, const char *text)
+{
+    bool is_any = text != NULL && text[0] != '\0';
+    return is_any ? fulcrum_canvas_print(canvas, "%s", text) : NULL;
 }
 
 void fulcrum_page_draw(struct fulcrum_canvas *canvas, const struct fulcrum_page *page)
 {
     struct layout layout = lay_out(canvas, page);
-    double margin_pt = margin_of(canvas);
-    fulcrum_canvas_set_caption(canvas, FULCRUM_CAPTION_TITLE, page->title);
-    fulcrum_canvas_set_caption(canvas, FULCRUM_CAPTION_SUBTITLE, page->subtitle);
-    fulcrum_canvas_set_caption(canvas, FULCRUM_CAPTION_FOOTNOTE, page->footnote);
-    fulcrum_canvas_text(canvas, &layout.title,
-        (struct fulcrum_spot){margin_pt, margin_pt}, shown(canvas, page->title));
-    fulcrum_canvas_text(canvas, &layout.subtitle,
-        (struct fulcrum_spot){margin_pt, layout.subtitle_y},
-        shown(canvas, page->subtitle));
+    struct fulcrum_captions *captions = fulcrum_canvas_captions(canvas);
+    double x = layout.margin_pt;
+    if (captions->are_kept) {
+        captions->title = kept(canvas, page->title);
+        captions->subtitle = kept(canvas, page->subtitle);
+        captions->footnote = kept(canvas, page->footnote);
+    } else {
+        fulcrum_canvas_text(
+            canvas, &layout.title, (struct fulcrum_spot){x, x}, page->title);
+        fulcrum_canvas_text(canvas, &layout.subtitle,
+            (struct fulcrum_spot){x, layout.subtitle_y}, page->subtitle);
+    }
     (void)flow_legend(canvas, page, layout.legend, canvas);
     if (page->legend_count > 0) {
         fulcrum_canvas_record(canvas, FULCRUM_BOX_LEGEND, layout.legend);
     }
-    fulcrum_canvas_text(canvas, &layout.footnote,
-        (struct fulcrum_spot){margin_pt, layout.footnote_y},
-        shown(canvas, page->footnote));
+    if (!captions->are_kept) {
+        fulcrum_canvas_text(canvas, &layout.footnote,
+            (struct fulcrum_spot){x, layout.footnote_y}, page->footnote);
+    }
 }
 
 void fulcrum_page_draw_empty(
@@ -343,6 +375,26 @@ struct fulcrum_table *fulcrum_chart_table(
     const struct fulcrum_item *item = fulcrum_result_find(result, key);
     item = item != NULL ? item : fulcrum_result_find(result, "rows");
     return item != NULL ? item->table : NULL;
+}
+
+const char *fulcrum_chart_words(
+    const struct fulcrum_table *table, size_t row, const char *key)
+{
+    const char *text = key != NULL ? fulcrum_table_at(table, row, key).text : NULL;
+    return text != NULL ? text : "";
+}
+
+size_t fulcrum_chart_index(
+    const char **names, size_t *count, size_t most, const char *name)
+{
+    size_t i = 0;
+    while (i < *count && strcmp(names[i], name) != 0) {
+        i++;
+    }
+    if (i == *count && i < most) {
+        names[(*count)++] = name;
+    }
+    return i;
 }
 
 enum fulcrum_status fulcrum_chart_draw(const struct fulcrum_chart *chart,

@@ -43,12 +43,13 @@ enum fulcrum_swatch {
 };
 
 struct fulcrum_legend_entry {
-    const char *label;
+    size_t rank;
     enum fulcrum_swatch swatch;
     size_t style; /* of canvas.h */
+    const char *label;
 };
 
-enum { FULCRUM_LEGEND_MAX = 16 };
+enum { FULCRUM_LEGEND_MAX = 48 };
 
 /* Long texts wrap, and end in an ellipsis where they would crowd out the panels. */
 struct fulcrum_page {
@@ -59,13 +60,23 @@ struct fulcrum_page {
     size_t legend_count;
 };
 
-/* Adds an entry, of which a legend holds FULCRUM_LEGEND_MAX; none without a label. */
-void fulcrum_page_explain(struct fulcrum_page *page, enum fulcrum_swatch swatch,
-    size_t style, const char *label);
+/*
+ * Adds an entry behind those of lower or the same rank; none without a label. One that
+ * is there already is not repeated, and shows line and marker where either was asked.
+ */
+void fulcrum_page_explain(
+    struct fulcrum_page *page, const struct fulcrum_legend_entry *entry);
+
+/*
+ * Adds "; TEXT" to the footnote unless it says that already. With an intro, texts of
+ * that intro make a paragraph of their own. NULL and "" add nothing.
+ */
+void fulcrum_page_note(struct fulcrum_canvas *canvas, struct fulcrum_page *page,
+    const char *intro, const char *text);
 
 /* Where the panels go. */
 struct fulcrum_rect fulcrum_page_body(
-    const struct fulcrum_canvas *canvas, const struct fulcrum_page *page);
+    struct fulcrum_canvas *canvas, const struct fulcrum_page *page);
 
 /* Draws title, subtitle, legend and footnote around the body. */
 void fulcrum_page_draw(struct fulcrum_canvas *canvas, const struct fulcrum_page *page);

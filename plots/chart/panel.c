@@ -13,76 +13,65 @@
 
 /* The best point of a curve, and a sentence about it. */
 
-static const double plateau_frac = 0.01;
-
 /* Relative to the best itself, so that the unit does not matter. */
-static bool is_near(double y, double best_y)
-{
-    return fabs(y - best_y) <= plateau_frac * fabs(best_y);
-}
+static const double plateau_frac = 0.01;
 
 static bool is_usable(const struct fulcrum_panel_point *point)
 {
     return isfinite(point->x) && isfinite(point->y);
 }
 
-/* Ties go to the earlier point, so this is strict. */
-static bool is_better(const struct fulcrum_panel_point *point,
-    const struct fulcrum_panel_point *top, enum fulcrum_goal goal)
+/* The order matters: a flat curve is also a plateau, which may reach an end. */
+static enum fulcrum_best_shape shape_of(const struct fulcrum_panel_point *start,
+    const struct fulcrum_panel_point *end, const struct fulcrum_panel_point *top,
+    const struct fulcrum_panel_point *first, bool is_flat)
 {
-    return top == NULL ||
-           (goal == FULCRUM_GOAL_MOST ? point->y > top->y : point->y < top->y);
-}
-
-/* What the usable points are like, of which `top` is best. */
-struct scan {
-    const struct fulcrum_panel_point *top;
-    const struct fulcrum_panel_point *start;
-    const struct fulcrum_panel_point *end;
-    const struct fulcrum_panel_point *first; /* within 1 % of the best */
-    bool is_flat;                            /* all of them are */
-};
-
-/* The order matters: a flat curve is also a plateau, and a plateau may reach an end. */
-static enum fulcrum_best_shape shape_of(const struct scan *scan)
-{
-    if (scan->start == scan->end) {
+    if (start == end) {
         return FULCRUM_BEST_ALONE;
     }
-    if (scan->is_flat) {
+    if (is_flat) {
         return FULCRUM_BEST_FLAT;
     }
-    if (scan->first->x < scan->top->x) {
+    if (first->x < top->x) {
         return FULCRUM_BEST_PLATEAU;
     }
-    if (scan->top->x <= scan->start->x) {
+    if (top->x <= start->x) {
         return FULCRUM_BEST_AT_START;
     }
-    return scan->top->x < scan->end->x ? FULCRUM_BEST_PEAK : FULCRUM_BEST_AT_END;
+    return top->x < end->x ? FULCRUM_BEST_PEAK : FULCRUM_BEST_AT_END;
 }
 
 struct fulcrum_best fulcrum_best_find(
     const struct fulcrum_panel_point *points, size_t count, enum fulcrum_goal goal)
 {
-    struct scan scan = {.is_flat = true};
+    double sign = goal == FULCRUM_GOAL_MOST ? 1.0 : -1.0;
+    double best = -INFINITY;
+    const struct fulcrum_panel_point *start = NULL;
+    const struct fulcrum_panel_point *end = NULL;
+    const struct fulcrum_panel_point *top = NULL; /* of equal ones the first */
+    size_t usable = 0;
     for (size_t i = 0; i < count; i++) {
         if (is_usable(&points[i])) {
-            scan.start = scan.start == NULL ? &points[i] : scan.start;
-            scan.end = &points[i];
-            scan.top = is_better(&points[i], scan.top, goal) ? &points[i] : scan.top;
+            usable++;
+            end = &points[i];
+            start = start == NULL ? end : start;
+            top = sign * end->y > best ? end : top;
+            best = fmax(best, sign * end->y);
         }
     }
-    if (scan.top == NULL) {
+    if (top == NULL) {
         return (struct fulcrum_best){.shape = FULCRUM_BEST_NONE};
     }
-    scan.first = scan.top;
+    const struct fulcrum_panel_point *first = top; /* within 1 % of the best */
+    size_t near = 0;
     for (size_t i = count; i-- > 0;) {
-        bool is_near_top = is_usable(&points[i]) && is_near(points[i].y, scan.top->y);
-        scan.first = is_near_top ? &points[i] : scan.first;
-        scan.is_flat = scan.is_flat && (is_near_top || !is_usable(&points[i]));
+        bool is_near = is_usable(&points[i]) &&
+                       fabs(points[i].y - top->y) <= plateau_frac * fabs(top->y);
+        first = is_near ? &points[i] : first;
+        near += (size_t)is_near;
     }
     return (struct fulcrum_best){
-        shape_of(&scan), scan.first->x, scan.first->y, scan.top->y};
+        shape_of(start, end, top, first, near == usable), first->x, first->y, top->y};
 }
 
 void fulcrum_best_sentence(
@@ -250,8 +239,8 @@ void fulcrum_stack_fit(const struct fulcrum_canvas *canvas, struct fulcrum_stack
     for (size_t i = 0; i < stack->count; i++) {
         fit_y(&stack->panels[i]);
         if (!fulcrum_panel_is_empty(&stack->panels[i])) {
-            double label_pt = fulcrum_tick_labels_pt(canvas, &stack->panels[i].y);
-            stack->left_pt = fmax(stack->left_pt, label_pt + fulcrum_tick_gap_pt);
+            stack->left_pt = fmax(stack->left_pt,
+                fulcrum_axis_width_pt(canvas, &stack->panels[i].y, false));
         }
         add_panel(&stack->panels[i], &x_span, &y_span);
         add_reach(&x_span, stack->panels[i].x_reach);
@@ -268,40 +257,16 @@ void fulcrum_stack_fit(const struct fulcrum_canvas *canvas, struct fulcrum_stack
 /* Up to here a line shows its points; beyond, markers would hide it. */
 static const size_t few_points = 24;
 
-/* Light lines across replace an axis line: values are read off them. */
-static void draw_y_axis(
-    struct fulcrum_canvas *canvas, const struct fulcrum_panel *panel)
-{
-    const struct fulcrum_pen grid = fulcrum_palette_rule(FULCRUM_TONE_GRID, 0.6);
-    for (size_t i = 0; i < panel->y.tick_count; i++) {
-        const struct fulcrum_tick *tick = &panel->y.ticks[i];
-        if (tick->label[0] != '\0') {
-            double y = fulcrum_axis_at(&panel->y, tick->value);
-            fulcrum_canvas_line(canvas, &grid,
-                (struct fulcrum_spot){panel->frame.x0, y},
-                (struct fulcrum_spot){panel->frame.x1, y});
-        }
-    }
-    const struct fulcrum_side_axis left = {&panel->y, FULCRUM_SIDE_LEFT, panel->frame,
-        panel->frame.y0 - 5.0, panel->frame.y1 + 5.0};
-    fulcrum_tick_labels_draw(canvas, &left, NULL);
-}
-
-/* Below, ticks on every panel of a stack, labels only on the one that has x_label. */
+/* Below, ticks on every panel of a stack, numbers only on the one that has x_label. */
 static void draw_x_axis(struct fulcrum_canvas *canvas,
     const struct fulcrum_panel *panel, const struct fulcrum_axis *axis,
     enum fulcrum_side side, const char *label)
 {
-    const struct fulcrum_pen line = fulcrum_palette_rule(FULCRUM_TONE_SOFT, 0.8);
-    const struct fulcrum_side_axis at = {
-        axis, side, panel->frame, panel->header.x0, panel->header.x1 + 6.0};
-    double y = side == FULCRUM_SIDE_ABOVE ? panel->frame.y0 : panel->frame.y1;
-    fulcrum_canvas_line(canvas, &line, (struct fulcrum_spot){panel->frame.x0, y},
-        (struct fulcrum_spot){panel->frame.x1, y});
-    fulcrum_ticks_draw(canvas, &at);
-    if (label != NULL) {
-        fulcrum_tick_labels_draw(canvas, &at, label);
-    }
+    const struct fulcrum_side_axis at = {axis, side, panel->frame, panel->header.x0,
+        panel->header.x1, label,
+        FULCRUM_AXIS_LINE | FULCRUM_AXIS_TICKS |
+            (label != NULL ? FULCRUM_AXIS_NUMBERS : 0U)};
+    fulcrum_side_axis_draw(canvas, &at);
 }
 
 static void draw_top_axis(
@@ -451,9 +416,6 @@ static void draw_series(struct fulcrum_canvas *canvas,
 {
     struct fulcrum_spot *room =
         fulcrum_canvas_room(canvas, 2 * series->count, sizeof *room);
-    if (room == NULL) {
-        return;
-    }
     if (series->look == FULCRUM_LOOK_POINTS) {
         draw_bars(canvas, panel, series);
     } else {
@@ -522,7 +484,12 @@ static void draw_panel(struct fulcrum_canvas *canvas, const struct fulcrum_panel
             canvas, &style, fulcrum_rect_centre(panel->frame), panel->empty_text);
         return;
     }
-    draw_y_axis(canvas, panel);
+    /* Light lines across replace an axis line: values are read off them. */
+    const struct fulcrum_side_axis left = {.axis = &panel->y,
+        .side = FULCRUM_SIDE_LEFT,
+        .frame = panel->frame,
+        .parts = FULCRUM_AXIS_GRID | FULCRUM_AXIS_NUMBERS};
+    fulcrum_side_axis_draw(canvas, &left);
     if (panel->top != NULL) {
         draw_top_axis(canvas, panel);
     }
@@ -531,12 +498,8 @@ static void draw_panel(struct fulcrum_canvas *canvas, const struct fulcrum_panel
         draw_series(canvas, panel, &panel->series[i]);
     }
     if (panel->best.text[0] != '\0') {
-        const struct fulcrum_marker star = {
-            FULCRUM_MARKER_STAR, FULCRUM_MARKER_FULL, 9.0};
-        struct fulcrum_pen pen = fulcrum_palette_rule(FULCRUM_TONE_INK, 0.5);
-        pen.kind = FULCRUM_BOX_DATA;
-        fulcrum_canvas_marker(canvas, &pen, &star,
-            spot_of(panel, panel->best.spot.x, panel->best.spot.y));
+        fulcrum_canvas_star(
+            canvas, spot_of(panel, panel->best.spot.x, panel->best.spot.y));
         draw_note(canvas, panel, &panel->best);
     }
     /* Last, when it is known what lies where. */

@@ -10,7 +10,6 @@
 #include "model/status.h"
 
 static const double gap_pt = 6.0;
-static const double tick_length_pt = 3.5;
 static const double row_gap_pt = 1.5;
 static const double line_frac = 0.07;
 static const double thickest_line_pt = 2.5;
@@ -191,55 +190,6 @@ static struct layout lay_out(const struct fulcrum_canvas *canvas,
     return layout;
 }
 
-/* Below the axis, or below the names too where it is wider than the axis. */
-static void draw_x_label(
-    struct fulcrum_canvas *canvas, const char *text, const struct layout *layout)
-{
-    struct fulcrum_text style = fulcrum_palette_text(FULCRUM_TEXT_AXIS);
-    struct fulcrum_rect frame = layout->frame;
-    double width_pt = fulcrum_canvas_measure(canvas, &style, text).width_pt;
-    double left = layout->whole.x0;
-    if (width_pt <= frame.x1 - frame.x0) {
-        left = (frame.x0 + frame.x1 - width_pt) / 2.0;
-    } else if (width_pt <= layout->whole.x1 - layout->whole.x0) {
-        left = layout->whole.x1 - width_pt;
-    }
-    style.width_max_pt = layout->whole.x1 - left;
-    fulcrum_canvas_text(canvas, &style,
-        (struct fulcrum_spot){
-            left, frame.y1 + fulcrum_tick_gap_pt +
-                      fulcrum_palette_height_pt(canvas, FULCRUM_TEXT_TICK) + 1.0},
-        text);
-}
-
-/* Labels are thinned where they would run into each other. */
-static void draw_axis(struct fulcrum_canvas *canvas, const struct fulcrum_axis *axis,
-    struct fulcrum_rect frame)
-{
-    const struct fulcrum_pen grid = fulcrum_palette_rule(FULCRUM_TONE_GRID, 0.6);
-    const struct fulcrum_pen line = fulcrum_palette_rule(FULCRUM_TONE_SOFT, 0.8);
-    struct fulcrum_text style = fulcrum_palette_anchored(FULCRUM_TEXT_TICK, 0.5, 0.0);
-    fulcrum_canvas_line(canvas, &line, (struct fulcrum_spot){frame.x0, frame.y1},
-        (struct fulcrum_spot){frame.x1, frame.y1});
-    double taken = -INFINITY;
-    for (size_t i = 0; i < axis->tick_count; i++) {
-        const struct fulcrum_tick *tick = &axis->ticks[i];
-        double half_pt =
-            fulcrum_canvas_measure(canvas, &style, tick->label).width_pt / 2.0;
-        double x = fulcrum_axis_at(axis, tick->value);
-        if (tick->label[0] == '\0' || x - half_pt < taken + 4.0) {
-            continue;
-        }
-        taken = x + half_pt;
-        fulcrum_canvas_line(canvas, &grid, (struct fulcrum_spot){x, frame.y0},
-            (struct fulcrum_spot){x, frame.y1});
-        fulcrum_canvas_line(canvas, &line, (struct fulcrum_spot){x, frame.y1},
-            (struct fulcrum_spot){x, frame.y1 + tick_length_pt});
-        fulcrum_canvas_text(canvas, &style,
-            (struct fulcrum_spot){x, frame.y1 + fulcrum_tick_gap_pt}, tick->label);
-    }
-}
-
 /* Labels above narrow bars may stand so far from their middle. */
 static const double nudge_pt = 5.0;
 
@@ -358,12 +308,17 @@ static void draw_row(struct fulcrum_canvas *canvas, const struct layout *layout,
 
 /* All but the header. */
 static void draw_frame(struct fulcrum_canvas *canvas, const struct fulcrum_rows *rows,
-    const struct layout *layout)
+    struct fulcrum_rect rect, double name_pt)
 {
+    const struct layout own = lay_out(canvas, rows, rect, name_pt);
+    const struct layout *layout = &own;
     struct fulcrum_rect frame = layout->frame;
     fulcrum_canvas_record(canvas, FULCRUM_BOX_PANEL, frame);
-    draw_axis(canvas, &layout->axis, frame);
-    draw_x_label(canvas, rows->x_label, layout);
+    const struct fulcrum_side_axis below = {&layout->axis, FULCRUM_SIDE_BELOW, frame,
+        layout->whole.x0, layout->whole.x1, rows->x_label,
+        FULCRUM_AXIS_GRID | FULCRUM_AXIS_LINE | FULCRUM_AXIS_TICKS |
+            FULCRUM_AXIS_NUMBERS};
+    fulcrum_side_axis_draw(canvas, &below);
     for (size_t i = 0; i < layout->shown; i++) {
         const struct fulcrum_row *row = &rows->rows[i];
         double taken = frame.x0;
@@ -384,12 +339,10 @@ static void draw_frame(struct fulcrum_canvas *canvas, const struct fulcrum_rows 
     }
     size_t rest = rows->count - layout->shown + rows->left_out;
     if (rest > 0 && layout->name_pt > 0.0) {
-        char text[32];
-        (void)snprintf(text, sizeof text, "and %zu more", rest);
         draw_beside(canvas, fulcrum_palette_anchored(FULCRUM_TEXT_TICK, 1.0, 0.5),
             (struct fulcrum_spot){frame.x0 - gap_pt,
                 frame.y0 + ((double)layout->shown + 0.5) * layout->row_pt},
-            layout->name_pt, text);
+            layout->name_pt, fulcrum_canvas_print(canvas, "and %zu more", rest));
     }
 }
 
@@ -398,54 +351,44 @@ bool fulcrum_rows_have_beside(const struct fulcrum_canvas *canvas)
     return fulcrum_canvas_extent(canvas).width_pt >= text_from_pt;
 }
 
-static const struct fulcrum_rows *beside_of(
-    const struct fulcrum_canvas *canvas, const struct fulcrum_rows *rows)
-{
-    return fulcrum_rows_have_beside(canvas) ? rows->beside : NULL;
-}
-
 /* A title beside takes its width from the header. */
-static double header_width_pt(const struct fulcrum_canvas *canvas,
-    const struct fulcrum_rows *rows, double width_pt)
-{
-    const struct fulcrum_rows *beside = beside_of(canvas, rows);
-    return beside != NULL ? width_pt - text_width(canvas, beside->title) - gap_pt
-                          : width_pt;
-}
-
-static double header_height_pt(const struct fulcrum_canvas *canvas,
-    const struct fulcrum_rows *rows, double width_pt)
+static struct fulcrum_rect header_of(const struct fulcrum_canvas *canvas,
+    const struct fulcrum_rows *rows, struct fulcrum_rect rect)
 {
     const struct fulcrum_header header = {rows->title, rows->finding};
-    return fulcrum_header_height_pt(
-        canvas, &header, header_width_pt(canvas, rows, width_pt));
+    if (rows->beside != NULL) {
+        rect.x1 -= text_width(canvas, rows->beside->title) + gap_pt;
+    }
+    rect.y1 = rect.y0 + fulcrum_header_height_pt(canvas, &header, rect.x1 - rect.x0);
+    return rect;
+}
+
+/* With header and axis, but without rows. */
+static double fixed_height_pt(const struct fulcrum_canvas *canvas,
+    const struct fulcrum_rows *rows, struct fulcrum_rect rect)
+{
+    rect = header_of(canvas, rows, rect);
+    return rect.y1 - rect.y0 + fulcrum_axis_height_pt(canvas, true);
 }
 
 static void draw_panel(struct fulcrum_canvas *canvas, const struct fulcrum_rows *rows,
     struct fulcrum_rect rect, double name_pt)
 {
     const struct fulcrum_header header = {rows->title, rows->finding};
-    const struct fulcrum_rows *beside = beside_of(canvas, rows);
-    double width_pt = rect.x1 - rect.x0;
-    struct fulcrum_rect top = rect;
-    top.x1 = rect.x0 + header_width_pt(canvas, rows, width_pt);
+    struct fulcrum_rect top = header_of(canvas, rows, rect);
     fulcrum_header_draw(canvas, &header, top);
-    rect.y0 += header_height_pt(canvas, rows, width_pt);
+    rect.y0 = top.y1;
     struct fulcrum_rect right = rect;
-    if (beside != NULL) {
-        right.x0 = rect.x1 - beside_frac * width_pt;
-        rect.x1 = right.x0 - beside_gap_pt;
-    }
-    struct layout layout = lay_out(canvas, rows, rect, name_pt);
-    draw_frame(canvas, rows, &layout);
-    if (beside != NULL) {
+    if (rows->beside != NULL) {
         const struct fulcrum_text style =
             fulcrum_palette_anchored(FULCRUM_TEXT_TICK, 1.0, 1.0);
-        fulcrum_canvas_text(
-            canvas, &style, (struct fulcrum_spot){right.x1, right.y0}, beside->title);
-        layout = lay_out(canvas, beside, right, 0.0);
-        draw_frame(canvas, beside, &layout);
+        right.x0 = rect.x1 - beside_frac * (rect.x1 - rect.x0);
+        rect.x1 = right.x0 - beside_gap_pt;
+        fulcrum_canvas_text(canvas, &style, (struct fulcrum_spot){right.x1, right.y0},
+            rows->beside->title);
+        draw_frame(canvas, rows->beside, right, 0.0);
     }
+    draw_frame(canvas, rows, rect, name_pt);
 }
 
 /* Lines that a panel wants, high rows counted as several. */
@@ -465,8 +408,7 @@ void fulcrum_rows_draw(struct fulcrum_canvas *canvas, const struct fulcrum_rows 
     double fixed_pt = panel_gap_pt * ((double)count - 1.0);
     double lines = 0.0;
     for (size_t i = 0; i < count; i++) {
-        fixed_pt += header_height_pt(canvas, &panels[i], width_pt) +
-                    fulcrum_axis_height_pt(canvas, true);
+        fixed_pt += fixed_height_pt(canvas, &panels[i], rect);
         lines += lines_of(&panels[i]);
         measure_texts(canvas, &panels[i], width_pt, &names);
     }
@@ -484,8 +426,7 @@ void fulcrum_rows_draw(struct fulcrum_canvas *canvas, const struct fulcrum_rows 
     for (size_t i = 0; i < count; i++) {
         const struct fulcrum_rows *rows = &panels[i];
         double most_pt = rows->row_most_pt > 0.0 ? rows->row_most_pt : (double)INFINITY;
-        rect.y1 = rect.y0 + header_height_pt(canvas, rows, width_pt) +
-                  fulcrum_axis_height_pt(canvas, true) + kept_pt +
+        rect.y1 = rect.y0 + fixed_height_pt(canvas, rows, rect) + kept_pt +
                   lines_of(rows) * fmin(per_line_pt, most_pt);
         draw_panel(canvas, rows, rect, names.name_pt);
         rect.y0 = rect.y1 + panel_gap_pt;

@@ -83,8 +83,7 @@ struct fulcrum_rows {
     size_t left_out;      /* counted in the last line, with those without a place */
     double lines_per_row; /* how high rows are beside those of other panels; 0: 1 */
     double row_most_pt;   /* 0: as high as the page has room */
-    /* As many rows on an axis of their own, without names; NULL: none. Left out on
-     * narrow pages. */
+    /* As many rows on an axis of their own, without names; NULL: none. */
     const struct fulcrum_rows *beside;
 };
 

@@ -10,14 +10,10 @@
 #include "plots/spec/bar_chart.h"
 
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "model/try.h"
 #include "plots/chart/page.h"
-
-enum { NAME_SIZE = 160, TEXT_SIZE = 96, FINDING_SIZE = 120 };
 
 /* Of what only waits; busy parts are drawn in full. */
 static const double pale_opacity = 0.35;
@@ -56,7 +52,9 @@ struct panel {
 };
 
 struct picture {
+    struct fulcrum_canvas *canvas;
     const struct fulcrum_bar_chart *chart;
+    const struct fulcrum_result *result;
     const struct fulcrum_table *table;
     enum fulcrum_row_scale scale;
     size_t part_count;
@@ -67,7 +65,7 @@ struct picture {
     bool is_split;
     size_t panel_count;
     struct panel panels[FULCRUM_BAR_GROUPS_MAX];
-    char finding[FINDING_SIZE];
+    const char *finding; /* "": none */
 };
 
 struct fulcrum_table *fulcrum_bar_chart_table(
@@ -76,18 +74,9 @@ struct fulcrum_table *fulcrum_bar_chart_table(
     return fulcrum_chart_table(result, chart->table);
 }
 
-/* "" where there is none. */
-static const char *text_at(
-    const struct fulcrum_table *table, size_t row, const char *key)
-{
-    const char *text = fulcrum_table_at(table, row, key).text;
-    return text != NULL ? text : "";
-}
-
-/* "" where no such column is asked for, either. */
 static const char *words_at(const struct picture *picture, size_t row, const char *key)
 {
-    return key != NULL ? text_at(picture->table, row, key) : "";
+    return fulcrum_chart_words(picture->table, row, key);
 }
 
 /* NAN where no such column is asked for. */
@@ -108,59 +97,57 @@ static size_t part_named(const struct picture *picture, const char *key)
 }
 
 /* The parts of the chart, or those that its rows name. */
-static void begin(struct picture *picture, const struct fulcrum_bar_chart_data *data)
+static struct picture *begin(
+    struct fulcrum_canvas *canvas, const struct fulcrum_bar_chart_data *data)
 {
     static const size_t styles[] = {0, 1, 2, 3, 4, 6, 7, 5, 8};
     static const struct fulcrum_bar_chart none = {.table = ""};
     const struct fulcrum_bar_chart *chart = data->chart != NULL ? data->chart : &none;
-    picture->chart = chart;
-    picture->table = fulcrum_bar_chart_table(chart, data->result);
-    picture->scale = data->as_shares ? FULCRUM_ROW_SHARE : chart->scale;
+    struct picture *picture = fulcrum_canvas_room(canvas, 1, sizeof *picture);
+    *picture = (struct picture){.canvas = canvas,
+        .chart = chart,
+        .result = data->result,
+        .table = fulcrum_bar_chart_table(chart, data->result),
+        .scale = data->as_shares ? FULCRUM_ROW_SHARE : chart->scale,
+        .finding = ""};
     for (size_t k = 0; k < FULCRUM_BAR_PARTS_MAX && chart->parts[k].key != NULL; k++) {
         picture->parts[picture->part_count++] = chart->parts[k];
     }
     for (size_t i = 0; chart->part_column != NULL && chart->parts[0].key == NULL &&
                        i < fulcrum_table_rows(picture->table);
          i++) {
-        const char *key = text_at(picture->table, i, chart->part_column);
+        const char *key = words_at(picture, i, chart->part_column);
         size_t k = part_named(picture, key);
         if (key[0] != '\0' && k == picture->part_count && k <= FULCRUM_BAR_PARTS_MAX) {
             picture->parts[picture->part_count++] =
                 (struct fulcrum_bar_part){key, key, styles[k]};
         }
     }
+    return picture;
 }
 
-static void write_name(const struct picture *picture, const char *const *keys,
-    size_t row, char out[NAME_SIZE])
+static const char *name_of(
+    const struct picture *picture, const char *const *keys, size_t row)
 {
-    out[0] = '\0';
+    const char *name = "";
     for (size_t k = 0; k < FULCRUM_BAR_NAMES_MAX && keys[k] != NULL; k++) {
-        struct fulcrum_cell cell = fulcrum_table_at(picture->table, row, keys[k]);
-        const char *between = out[0] != '\0' ? ": " : "";
-        size_t used = strlen(out);
-        if (cell.text != NULL && cell.text[0] != '\0') {
-            (void)snprintf(out + used, NAME_SIZE - used, "%s%s", between, cell.text);
-        } else if (isfinite(cell.number)) {
-            (void)snprintf(
-                out + used, NAME_SIZE - used, "%s%.6g", between, cell.number);
+        const char *text = words_at(picture, row, keys[k]);
+        double number = number_at(picture, row, keys[k]);
+        if (text[0] == '\0' && isfinite(number)) {
+            text = fulcrum_canvas_print(picture->canvas, "%.6g", number);
         }
+        name = fulcrum_canvas_join(picture->canvas, name, ": ", text);
     }
+    return name;
 }
 
 /* Behind the last row of the bar that begins there. */
 static size_t bar_end(const struct picture *picture, size_t first)
 {
     const char *const *keys = picture->chart->bar;
-    char name[NAME_SIZE];
-    char next[NAME_SIZE];
     size_t end = first + 1;
-    write_name(picture, keys, first, name);
-    while (keys[0] != NULL && end < fulcrum_table_rows(picture->table)) {
-        write_name(picture, keys, end, next);
-        if (strcmp(name, next) != 0) {
-            break;
-        }
+    while (keys[0] != NULL && end < fulcrum_table_rows(picture->table) &&
+           strcmp(name_of(picture, keys, first), name_of(picture, keys, end)) == 0) {
         end++;
     }
     return end;
@@ -226,24 +213,23 @@ static void take_columns(struct picture *picture, struct bar *bar)
 
 static void take_rows(struct picture *picture, const char *size_key, struct bar *bar)
 {
+    const struct fulcrum_bar_chart *chart = picture->chart;
     for (size_t i = bar->first; i < bar->end; i++) {
-        double upper = number_at(picture, i, picture->chart->upper);
-        double beyond = number_at(picture, i, size_key) - upper;
+        double beyond =
+            number_at(picture, i, size_key) - number_at(picture, i, chart->upper);
         bar->is_split |= beyond > slack_frac;
     }
     for (size_t k = 0; k < picture->part_count; k++) {
-        const struct fulcrum_row_part piece = {
+        struct fulcrum_row_part piece = {
             .rgb = fulcrum_palette_pen(picture->parts[k].style).rgb};
         for (size_t i = bar->first; i < bar->end; i++) {
-            const char *key = text_at(picture->table, i, picture->chart->part_column);
-            double size = number_at(picture, i, size_key);
-            if (strcmp(key, picture->parts[k].key) == 0 && isfinite(size)) {
-                struct fulcrum_row_part own = piece;
-                own.size = size;
-                add_part_row(picture, bar, i, own);
+            const char *key = words_at(picture, i, chart->part_column);
+            piece.size = number_at(picture, i, size_key);
+            if (strcmp(key, picture->parts[k].key) == 0 && isfinite(piece.size)) {
+                add_part_row(picture, bar, i, piece);
                 bar->is_known = true;
-                bar->whole += size;
-                picture->has_part[k] |= size > 0.0;
+                bar->whole += piece.size;
+                picture->has_part[k] |= piece.size > 0.0;
             }
         }
     }
@@ -259,10 +245,10 @@ static void take_interval(const struct picture *picture,
     bar->lo = (double)NAN;
     bar->hi = (double)NAN;
     if (is_amount && of.number > 0.0 && of.lo > 0.0 && of.hi > 0.0) {
-        bar->lo =
-            bar->whole * (panel->is_inverse ? of.number / of.hi : of.lo / of.number);
-        bar->hi =
-            bar->whole * (panel->is_inverse ? of.number / of.lo : of.hi / of.number);
+        double least = panel->is_inverse ? of.number / of.hi : of.lo / of.number;
+        double most = panel->is_inverse ? of.number / of.lo : of.hi / of.number;
+        bar->lo = bar->whole * least;
+        bar->hi = bar->whole * most;
     }
 }
 
@@ -289,15 +275,6 @@ static struct bar bar_at(
     picture->has_interval |= bar.hi > bar.lo;
     picture->is_split |= bar.is_split;
     return bar;
-}
-
-/* Bars of unknown parts are left out, unless they say so, or set groups apart. */
-static bool is_shown(const struct picture *picture,
-    const struct fulcrum_bar_panel *panel, const struct bar *bar)
-{
-    char name[NAME_SIZE];
-    write_name(picture, panel->names, bar->first, name);
-    return bar->is_known || bar->has_failed || name[0] == '\0';
 }
 
 /* What is no number cannot be drawn, and is named; NULL is no column. */
@@ -351,9 +328,8 @@ static enum fulcrum_status check_part(const struct picture *picture, const char 
     const struct fulcrum_bar_chart *chart = picture->chart;
     double value = number_at(picture, row, size);
     double count = number_at(picture, row, chart->count);
-    const char *key = text_at(picture->table, row, chart->part_column);
-    char name[NAME_SIZE];
-    write_name(picture, chart->panels[0].names, row, name);
+    const char *key = words_at(picture, row, chart->part_column);
+    const char *name = name_of(picture, chart->panels[0].names, row);
     bool is_part = part_named(picture, key) < picture->part_count;
     FAIL_IF(is_part && chart->need != NULL && isnan(value), err,
         FULCRUM_ERR_UNSUPPORTED, "%s %s: %s of %s is not known: %s", chart->bar[0],
@@ -371,13 +347,12 @@ static enum fulcrum_status check_part(const struct picture *picture, const char 
     return FULCRUM_OK;
 }
 
-static enum fulcrum_status check_bar(struct picture *picture,
+static enum fulcrum_status check_bar(const struct picture *picture,
     const struct fulcrum_bar_panel *panel, const struct bar *bar,
     struct fulcrum_error *err)
 {
     const struct fulcrum_bar_chart *chart = picture->chart;
-    char name[NAME_SIZE];
-    write_name(picture, panel->names, bar->first, name);
+    const char *name = name_of(picture, panel->names, bar->first);
     FAIL_IF(chart->failed != NULL && !bar->is_known && !bar->has_failed, err,
         FULCRUM_ERR_RANGE, "%s: %s is not known", name, panel->size);
     bool has_parts = chart->part_column != NULL && !panel->is_whole;
@@ -396,94 +371,32 @@ static enum fulcrum_status check_bar(struct picture *picture,
     return FULCRUM_OK;
 }
 
-static bool has_bars(const struct fulcrum_bar_panel *panel)
-{
-    return panel->x_label != NULL && panel->spans[0].key == NULL;
-}
-
-static enum fulcrum_status check_bars(
-    struct picture *picture, struct fulcrum_error *err)
-{
-    const struct fulcrum_bar_chart *chart = picture->chart;
-    TRY(check_columns(picture, err));
-    FAIL_IF(picture->part_count > FULCRUM_BAR_PARTS_MAX, err, FULCRUM_ERR_RANGE,
-        "more than %d different %s: too many for a chart", (int)FULCRUM_BAR_PARTS_MAX,
-        chart->part_column);
-    for (size_t k = 0; k < FULCRUM_BAR_PANELS_MAX && has_bars(&chart->panels[k]); k++) {
-        for (size_t i = 0; i < fulcrum_table_rows(picture->table);) {
-            const struct bar bar = bar_at(picture, &chart->panels[k], i);
-            TRY(check_bar(picture, &chart->panels[k], &bar, err));
-            i = bar.end;
-        }
-    }
-    return FULCRUM_OK;
-}
-
-enum fulcrum_status fulcrum_bar_chart_check(const void *data, struct fulcrum_error *err)
-{
-    struct picture *picture = calloc(1, sizeof *picture);
-    TRY_MEMORY(picture, err, "a chart");
-    begin(picture, data);
-    enum fulcrum_status status = fulcrum_table_rows(picture->table) > 0
-                                     ? check_bars(picture, err)
-                                     : FULCRUM_OK; /* a page that says so */
-    free(picture);
-    return status;
-}
-
-/* ", WHAT" behind what is there. */
-static void add_words(char out[TEXT_SIZE], const char *what)
-{
-    size_t used = strlen(out);
-    (void)snprintf(out + used, TEXT_SIZE - used, "%s%s",
-        used > 0 && *what != '\0' ? ", " : "", what);
-}
-
 /* "15.6 ms, 16.4k steps/s", "0.58 (0.38 to 0.89)". */
-static void write_text(const struct picture *picture,
-    const struct fulcrum_bar_panel *panel, const struct bar *bar, char out[TEXT_SIZE])
+static const char *text_of(const struct picture *picture,
+    const struct fulcrum_bar_panel *panel, const struct bar *bar)
 {
+    struct fulcrum_canvas *canvas = picture->canvas;
     double rate = number_at(picture, bar->first, panel->rate);
-    out[0] = '\0';
+    const char *text = "";
+    char number[48];
     if (!bar->is_known) {
-        add_words(out, bar->has_failed ? picture->chart->failed : "");
-        return;
+        return bar->has_failed ? picture->chart->failed : "";
     }
     if (panel->is_number) {
-        int used = snprintf(out, TEXT_SIZE, "%.2f", bar->whole);
-        if (isfinite(bar->lo)) {
-            (void)snprintf(out + used, TEXT_SIZE - (size_t)used, " (%.2f to %.2f)",
-                bar->lo, bar->hi);
-        }
-    }
-    if (panel->unit != NULL) {
-        fulcrum_si_text(out, TEXT_SIZE, bar->whole, 3, panel->unit);
+        text = isfinite(bar->lo) ? fulcrum_canvas_print(canvas, "%.2f (%.2f to %.2f)",
+                                       bar->whole, bar->lo, bar->hi)
+                                 : fulcrum_canvas_print(canvas, "%.2f", bar->whole);
+    } else if (panel->unit != NULL) {
+        fulcrum_si_text(number, sizeof number, bar->whole, 3, panel->unit);
+        text = fulcrum_canvas_print(canvas, "%s", number);
     }
     if (isfinite(rate)) {
-        char number[40];
-        char words[TEXT_SIZE];
         fulcrum_si_text(number, sizeof number, rate, 3, NULL);
-        (void)snprintf(words, sizeof words, "%s steps/s", number);
-        add_words(out, words);
+        text = fulcrum_canvas_join(
+            canvas, text, ", ", fulcrum_canvas_print(canvas, "%s steps/s", number));
     }
-    if (panel->text != NULL) {
-        add_words(out, text_at(picture->table, bar->first, panel->text));
-    }
-}
-
-/* Memory of a chart that has none draws nothing. */
-static void take_stack(struct picture *picture, const struct fulcrum_bar_panel *panel,
-    const struct bar *bar, struct fulcrum_row *row)
-{
-    if (!bar->is_known) {
-        return;
-    }
-    (void)fulcrum_row_stack(row, bar->pieces, bar->count,
-        panel->is_whole ? FULCRUM_ROW_AMOUNT : picture->scale);
-    if (panel->is_whole && row->bar_count > 0) {
-        row->bars[0].text[0] = '\0';
-    }
-    fulcrum_row_interval(row, bar->lo, bar->hi);
+    return fulcrum_canvas_join(
+        canvas, text, ", ", words_at(picture, bar->first, panel->text));
 }
 
 static void take_spans(const struct picture *picture,
@@ -507,107 +420,127 @@ static void take_spans(const struct picture *picture,
 }
 
 /* Name, pieces, interval and words of one bar. */
-static void take_row(struct fulcrum_canvas *canvas, struct picture *picture,
-    const struct fulcrum_bar_panel *panel, size_t first, struct fulcrum_row *row)
+static struct fulcrum_row row_at(
+    struct picture *picture, const struct fulcrum_bar_panel *panel, size_t first)
 {
-    char(*texts)[NAME_SIZE] = fulcrum_canvas_room(canvas, 2, sizeof *texts);
-    if (texts == NULL) {
-        return;
-    }
-    write_name(picture, panel->names, first, texts[0]);
-    row->name = texts[0];
+    struct fulcrum_row row = {.name = name_of(picture, panel->names, first)};
     if (panel->spans[0].key != NULL) {
-        take_spans(picture, panel, first, row);
-        return;
+        take_spans(picture, panel, first, &row);
+        return row;
     }
     const struct bar bar = bar_at(picture, panel, first);
-    write_text(picture, panel, &bar, texts[1]);
-    row->text = texts[1];
-    take_stack(picture, panel, &bar, row);
-}
-
-/* Rows that are neither left out nor without a rank. */
-static void find_bars(struct picture *picture, struct panel *panel, size_t end)
-{
-    const struct fulcrum_bar_panel *from = panel->from;
-    for (size_t i = panel->first; i < end;) {
-        size_t next = i + 1;
-        bool shows = from->rank == NULL || isfinite(number_at(picture, i, from->rank));
-        if (from->spans[0].key == NULL) {
-            const struct bar bar = bar_at(picture, from, i);
-            shows = is_shown(picture, from, &bar);
-            next = bar.end;
-        } else {
-            panel->left_out += shows ? 0 : 1;
+    row.text = text_of(picture, panel, &bar);
+    if (bar.is_known) {
+        (void)fulcrum_row_stack(&row, bar.pieces, bar.count,
+            panel->is_whole ? FULCRUM_ROW_AMOUNT : picture->scale);
+        if (panel->is_whole) {
+            row.bars[0].text[0] = '\0';
         }
-        /* Few rows: each moves up to where it belongs. */
-        size_t at = panel->count;
-        while (shows && from->rank != NULL && at > 0 &&
-               number_at(picture, panel->firsts[at - 1], from->rank) >
-                   number_at(picture, i, from->rank)) {
-            panel->firsts[at] = panel->firsts[at - 1];
-            at--;
-        }
-        if (shows) {
-            panel->firsts[at] = i;
-            panel->count++;
-        }
-        i = next;
+        fulcrum_row_interval(&row, bar.lo, bar.hi);
     }
-    panel->shown = panel->count;
+    return row;
 }
 
-/* A panel for the rows from `first` on that are alike in its group; returns their end.
+/* Rows rise in rank; those without are but counted. Few: each moves up to its place. */
+static void add_row_of(const struct picture *picture, struct panel *panel, size_t row)
+{
+    const char *rank = panel->from->rank;
+    double own = number_at(picture, row, rank);
+    size_t at = panel->count;
+    if (rank != NULL && !isfinite(own)) {
+        panel->left_out++;
+        return;
+    }
+    for (; rank != NULL && at > 0 &&
+           number_at(picture, panel->firsts[at - 1], rank) > own;
+         at--) {
+        panel->firsts[at] = panel->firsts[at - 1];
+    }
+    panel->firsts[at] = row;
+    panel->count++;
+}
+
+/*
+ * A panel for the rows from `first` on that are alike in its group; their end follows.
+ * Bars of unknown parts are left out, unless they say so, or set groups apart.
  */
-static size_t add_panel(struct fulcrum_canvas *canvas, struct picture *picture,
-    const struct fulcrum_bar_panel *from, size_t first)
+static enum fulcrum_status add_panel(struct picture *picture,
+    const struct fulcrum_bar_panel *from, size_t *first, struct fulcrum_error *err)
 {
     struct panel *panel = &picture->panels[picture->panel_count];
     size_t rows = fulcrum_table_rows(picture->table);
-    size_t end = from->group != NULL ? first + 1 : rows;
-    while (end < rows && strcmp(text_at(picture->table, first, from->group),
-                             text_at(picture->table, end, from->group)) == 0) {
-        end++;
-    }
+    const char *group = words_at(picture, *first, from->group);
     *panel = (struct panel){.from = from,
         .table = picture->table,
-        .first = first,
-        .firsts = fulcrum_canvas_room(canvas, end - first, sizeof *panel->firsts)};
-    if (panel->firsts != NULL) {
-        find_bars(picture, panel, end);
+        .first = *first,
+        .firsts =
+            fulcrum_canvas_room(picture->canvas, rows - *first, sizeof *panel->firsts)};
+    while (
+        *first < rows && strcmp(group, words_at(picture, *first, from->group)) == 0) {
+        size_t row = (*first)++;
+        if (from->spans[0].key != NULL) {
+            add_row_of(picture, panel, row);
+            continue;
+        }
+        const struct bar bar = bar_at(picture, from, row);
+        TRY(check_bar(picture, from, &bar, err));
+        if (bar.is_known || bar.has_failed ||
+            name_of(picture, from->names, row)[0] == '\0') {
+            panel->firsts[panel->count++] = row;
+        }
+        *first = bar.end;
     }
+    panel->shown = panel->count;
     picture->panel_count += panel->count > 0 ? 1 : 0;
-    return end;
+    return FULCRUM_OK;
 }
 
-/* Which bars the panels have, and what the legend has to explain. */
-static void find_panels(struct fulcrum_canvas *canvas, struct picture *picture,
-    const struct fulcrum_result *result)
+/* Which bars the panels have. */
+static enum fulcrum_status find_panels(
+    struct picture *picture, struct fulcrum_error *err)
 {
-    for (size_t k = 0; k < FULCRUM_BAR_PANELS_MAX; k++) {
-        const struct fulcrum_bar_panel *from = &picture->chart->panels[k];
+    const struct fulcrum_bar_chart *chart = picture->chart;
+    TRY(fulcrum_table_rows(picture->table) > 0 ? check_columns(picture, err)
+                                               : FULCRUM_OK);
+    FAIL_IF(picture->part_count > FULCRUM_BAR_PARTS_MAX, err, FULCRUM_ERR_RANGE,
+        "more than %d different %s: too many for a chart", (int)FULCRUM_BAR_PARTS_MAX,
+        chart->part_column);
+    for (size_t k = 0; k < FULCRUM_BAR_PANELS_MAX && chart->panels[k].x_label != NULL;
+         k++) {
+        const struct fulcrum_bar_panel *from = &chart->panels[k];
+        size_t first = 0;
         picture->table = fulcrum_chart_table(
-            result, from->table != NULL ? from->table : picture->chart->table);
-        for (size_t i = 0; from->x_label != NULL &&
-                           i < fulcrum_table_rows(picture->table) &&
-                           picture->panel_count < FULCRUM_BAR_GROUPS_MAX;) {
-            i = add_panel(canvas, picture, from, i);
+            picture->result, from->table != NULL ? from->table : chart->table);
+        while (first < fulcrum_table_rows(picture->table) &&
+               picture->panel_count < FULCRUM_BAR_GROUPS_MAX) {
+            TRY(add_panel(picture, from, &first, err));
         }
     }
+    return FULCRUM_OK;
+}
+
+enum fulcrum_status fulcrum_bar_chart_check(const void *data, struct fulcrum_error *err)
+{
+    struct fulcrum_canvas *canvas = NULL;
+    TRY(fulcrum_canvas_new(
+        &canvas, FULCRUM_CHART_LEAST_WIDTH_PT, FULCRUM_CHART_LEAST_HEIGHT_PT, err));
+    enum fulcrum_status status = find_panels(begin(canvas, data), err);
+    fulcrum_canvas_free(canvas);
+    return status;
 }
 
 /* Of many points the first and the last, the others at equal distances. */
-static const struct fulcrum_row *rows_of(struct fulcrum_canvas *canvas,
-    struct picture *picture, const struct panel *panel,
-    const struct fulcrum_bar_panel *from)
+static const struct fulcrum_row *rows_of(struct picture *picture,
+    const struct panel *panel, const struct fulcrum_bar_panel *from)
 {
     size_t gaps = panel->shown > 1 ? panel->shown - 1 : 1;
-    struct fulcrum_row *rows = fulcrum_canvas_room(canvas, panel->shown, sizeof *rows);
-    for (size_t i = 0; rows != NULL && i < panel->shown; i++) {
+    struct fulcrum_row *rows =
+        fulcrum_canvas_room(picture->canvas, panel->shown, sizeof *rows);
+    for (size_t i = 0; i < panel->shown; i++) {
         size_t k = panel->count <= panel->shown
                        ? i
                        : (i * (panel->count - 1) + gaps / 2) / gaps;
-        take_row(canvas, picture, from, panel->firsts[k], &rows[i]);
+        rows[i] = row_at(picture, from, panel->firsts[k]);
     }
     return rows;
 }
@@ -639,8 +572,8 @@ static double centre_of(const struct picture *picture, const struct panel *panel
     return is_stack && !(from->centre > 0.0) ? (double)NAN : from->centre;
 }
 
-static struct fulcrum_rows lay_rows(struct fulcrum_canvas *canvas,
-    struct picture *picture, struct panel *panel, const struct fulcrum_bar_panel *from)
+static struct fulcrum_rows lay_rows(struct picture *picture, const struct panel *panel,
+    const struct fulcrum_bar_panel *from)
 {
     picture->table = panel->table;
     bool is_share = picture->scale == FULCRUM_ROW_SHARE;
@@ -650,7 +583,8 @@ static struct fulcrum_rows lay_rows(struct fulcrum_canvas *canvas,
     struct fulcrum_rows rows = {.title = from->title,
         .finding = finding[0] != '\0' ? finding : NULL,
         .x_label = is_share ? "share of the whole" : from->x_label,
-        .rows = rows_of(canvas, picture, panel, from),
+        .rows = rows_of(picture, panel, from),
+        .count = panel->shown,
         .options = options_of(picture, panel, from),
         .centre = centre_of(picture, panel, from),
         .reach = from->reach > 0.0 ? from->reach : (double)NAN,
@@ -658,14 +592,12 @@ static struct fulcrum_rows lay_rows(struct fulcrum_canvas *canvas,
         .lines_per_row = from->lines_per_row,
         .row_most_pt = from->row_most_pt};
     if (from->group != NULL) {
-        rows.title = text_at(picture->table, panel->first, from->group);
+        rows.title = words_at(picture, panel->first, from->group);
     }
-    rows.count = rows.rows != NULL ? panel->shown : 0;
     return rows;
 }
 
-static void write_words(const struct picture *picture, struct fulcrum_page *page,
-    const struct fulcrum_bar_chart_data *data)
+static void write_words(const struct picture *picture, struct fulcrum_page *page)
 {
     const struct {
         const char **text;
@@ -675,7 +607,7 @@ static void write_words(const struct picture *picture, struct fulcrum_page *page
         {&page->subtitle, "subtitle", picture->chart->subtitle},
         {&page->footnote, "footnote", picture->chart->footnote}};
     for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
-        const char *said = fulcrum_result_text_of(data->result, words[i].key);
+        const char *said = fulcrum_result_text_of(picture->result, words[i].key);
         const char *text = said[0] != '\0' ? said : words[i].own;
         *words[i].text = *words[i].text != NULL ? *words[i].text : text;
     }
@@ -694,94 +626,90 @@ static bool has_span(const struct panel *panel, const struct fulcrum_bar_span *s
     return false;
 }
 
-/* What several panels have is explained once. */
-static void explain_once(struct fulcrum_page *page, enum fulcrum_swatch swatch,
-    size_t style, const char *label)
+static void explain(struct fulcrum_page *page, enum fulcrum_swatch swatch, size_t style,
+    const char *label)
 {
-    bool is_new = label != NULL;
-    for (size_t i = 0; i < page->legend_count && is_new; i++) {
-        is_new = strcmp(page->legend[i].label, label) != 0;
-    }
-    fulcrum_page_explain(page, swatch, style, is_new ? label : NULL);
+    const struct fulcrum_legend_entry entry = {0, swatch, style, label};
+    fulcrum_page_explain(page, &entry);
 }
 
+static bool has_beside(const struct picture *picture, const struct panel *panel)
+{
+    return panel->from->beside != NULL && fulcrum_rows_have_beside(picture->canvas);
+}
+
+/* What several panels have is explained once. */
 static void explain_spans(const struct panel *panel,
     const struct fulcrum_bar_panel *from, struct fulcrum_page *page)
 {
     for (size_t k = 0; k < FULCRUM_BAR_SPANS_MAX && from->spans[k].key != NULL; k++) {
         const struct fulcrum_bar_span *span = &from->spans[k];
-        explain_once(
+        explain(
             page, span->swatch, span->style, has_span(panel, span) ? span->name : NULL);
     }
-    explain_once(
-        page, FULCRUM_SWATCH_DIAMOND, FULCRUM_ROW_INTERVAL_STYLE, from->mark_name);
+    explain(page, FULCRUM_SWATCH_DIAMOND, FULCRUM_ROW_INTERVAL_STYLE, from->mark_name);
 }
 
 /* Parts that no bar has are not explained, nor what has no place. */
-static void explain_bars(const struct fulcrum_canvas *canvas,
-    const struct picture *picture, struct fulcrum_page *page)
+static void explain_bars(const struct picture *picture, struct fulcrum_page *page)
 {
     for (size_t k = 0; k < picture->part_count; k++) {
-        fulcrum_page_explain(page, FULCRUM_SWATCH_STACK, picture->parts[k].style,
+        explain(page, FULCRUM_SWATCH_STACK, picture->parts[k].style,
             picture->has_part[k] ? picture->parts[k].name : NULL);
     }
-    fulcrum_page_explain(page, FULCRUM_SWATCH_LINE, FULCRUM_ROW_INTERVAL_STYLE,
+    explain(page, FULCRUM_SWATCH_LINE, FULCRUM_ROW_INTERVAL_STYLE,
         picture->has_interval ? picture->chart->interval_name : NULL);
     for (size_t i = 0; i < picture->panel_count; i++) {
         const struct panel *panel = &picture->panels[i];
         explain_spans(panel, panel->from, page);
-        if (panel->from->beside != NULL && fulcrum_rows_have_beside(canvas)) {
+        if (has_beside(picture, panel)) {
             explain_spans(panel, panel->from->beside, page);
         }
     }
 }
 
 /* How many bars of a sweep find a place. */
-static void thin_out(const struct fulcrum_canvas *canvas, struct picture *picture,
-    struct fulcrum_rect body)
+static void thin_out(struct picture *picture, struct fulcrum_rect body)
 {
+    static const char words[] = "%zu of %zu points, a larger page has room for more";
+    struct fulcrum_canvas *canvas = picture->canvas;
     /* Whether the sentence has a line of its own is settled with its longest form. */
     const struct fulcrum_header widest = {picture->chart->panels[0].title,
-        "1000 of 1000 points, a larger page has room for more"};
+        fulcrum_canvas_print(canvas, words, (size_t)1000, (size_t)1000)};
     struct panel *panel = &picture->panels[0];
     size_t places = fulcrum_rows_room(canvas, &widest, body);
     if (picture->chart->is_sweep && places < panel->count) {
         panel->shown = places;
-        (void)snprintf(picture->finding, FINDING_SIZE,
-            "%zu of %zu points, a larger page has room for more", places, panel->count);
+        picture->finding = fulcrum_canvas_print(canvas, words, places, panel->count);
+    }
+    if (picture->is_split) {
+        picture->finding =
+            "upper half: CPU only, lower half: GPU only, full height: both";
     }
 }
 
 void fulcrum_bar_chart_draw(
     struct fulcrum_canvas *canvas, struct fulcrum_page *page, const void *given)
 {
-    const struct fulcrum_bar_chart_data *data = given;
-    struct picture *picture = fulcrum_canvas_room(canvas, 1, sizeof *picture);
+    struct picture *picture = begin(canvas, given);
     struct fulcrum_rows rows[FULCRUM_BAR_GROUPS_MAX];
-    if (picture == NULL ||
-        fulcrum_bar_chart_check(data, fulcrum_canvas_failure(canvas)) != FULCRUM_OK) {
+    if (find_panels(picture, fulcrum_canvas_failure(canvas)) != FULCRUM_OK) {
         return;
     }
-    begin(picture, data);
-    write_words(picture, page, data);
-    find_panels(canvas, picture, data->result);
+    write_words(picture, page);
     if (picture->panel_count == 0) {
         fulcrum_page_draw_empty(canvas, page);
         return;
     }
-    explain_bars(canvas, picture, page);
+    explain_bars(picture, page);
     struct fulcrum_rect body = fulcrum_page_body(canvas, page);
-    thin_out(canvas, picture, body);
-    if (picture->is_split) {
-        (void)snprintf(picture->finding, FINDING_SIZE,
-            "upper half: CPU only, lower half: GPU only, full height: both");
-    }
+    thin_out(picture, body);
     fulcrum_page_draw(canvas, page);
     for (size_t i = 0; i < picture->panel_count; i++) {
         struct panel *panel = &picture->panels[i];
-        rows[i] = lay_rows(canvas, picture, panel, panel->from);
-        if (panel->from->beside != NULL) {
-            panel->beside = lay_rows(canvas, picture, panel, panel->from->beside);
+        rows[i] = lay_rows(picture, panel, panel->from);
+        if (has_beside(picture, panel)) {
+            panel->beside = lay_rows(picture, panel, panel->from->beside);
             rows[i].beside = &panel->beside;
         }
     }

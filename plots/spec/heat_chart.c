@@ -14,7 +14,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "model/string.h"
 #include "model/try.h"
 #include "plots/chart/canvas.h"
 #include "plots/chart/contour.h"
@@ -49,7 +48,6 @@ static const struct fulcrum_extent marker_extent = {9.0, 9.0};
 
 /* One field, and its place on the page. */
 struct along {
-    const char *label;
     double *values; /* increasing */
     size_t count;
     struct fulcrum_axis axis;
@@ -74,7 +72,7 @@ struct level {
 
 /* Machines at one place share a tag. */
 struct tag {
-    char *name;
+    const char *name;
     double x; /* values of the fields */
     double y;
     struct fulcrum_spot spot; /* on the page */
@@ -109,8 +107,6 @@ struct picture {
     struct tag tags[FULCRUM_HEAT_MACHINES_MAX];
     struct fulcrum_rect taken[TAKEN_MAX]; /* markers, and placed names */
     size_t taken_count;
-    struct fulcrum_string finding;
-    struct fulcrum_string note;
 };
 
 /* --- Axes of cells --- */
@@ -215,12 +211,10 @@ static int compare_numbers(const void *a, const void *b)
 static enum fulcrum_status read_along(struct fulcrum_canvas *canvas,
     const struct fulcrum_table *table, const char *key, struct along *out)
 {
-    struct fulcrum_error *err = fulcrum_canvas_failure(canvas);
     size_t rows = fulcrum_table_rows(table);
     double *values = fulcrum_canvas_room(canvas, rows, sizeof *values);
     size_t used = 0;
-    TRY_MEMORY(values, err, "no memory for a chart");
-    TRY(fulcrum_table_check_numbers(table, key, err));
+    TRY(fulcrum_table_check_numbers(table, key, fulcrum_canvas_failure(canvas)));
     for (size_t i = 0; i < rows; i++) {
         values[used] = fulcrum_table_at(table, i, key).number;
         used += isfinite(values[used]) ? 1U : 0U;
@@ -294,7 +288,6 @@ static enum fulcrum_status read_cells(
         rows, picture->x.count, data->x, picture->y.count, data->y);
     picture->cells =
         fulcrum_canvas_room(canvas, picture->cell_count, sizeof *picture->cells);
-    TRY_MEMORY(picture->cells, err, "no memory for a chart");
     for (size_t i = 0; i < picture->cell_count; i++) {
         picture->cells[i].value = (double)NAN;
         picture->cells[i].ratio_log2 = (double)NAN;
@@ -372,7 +365,8 @@ static bool is_end(const struct along *along, size_t i)
     return along->count > 1 && (i == 0 || i + 1 == along->count);
 }
 
-static void write_finding(struct picture *picture)
+static const char *make_finding(
+    struct fulcrum_canvas *canvas, const struct picture *picture)
 {
     char value[NUMBER_SIZE];
     char x[NUMBER_SIZE];
@@ -380,18 +374,17 @@ static void write_finding(struct picture *picture)
     size_t i = picture->best % picture->x.count;
     size_t j = picture->best / picture->x.count;
     if (!picture->is_judged) {
-        return;
+        return NULL;
     }
     fulcrum_si_text(value, sizeof value, picture->cells[picture->best].value, 3,
         picture->data->unit);
     fulcrum_plain_text(x, sizeof x, picture->x.values[i]);
     fulcrum_plain_text(y, sizeof y, picture->y.values[j]);
     if (!has_star(picture)) {
-        fulcrum_string_add(&picture->finding, "within 1 %% of %s everywhere", value);
-        return;
+        return fulcrum_canvas_print(canvas, "within 1 %% of %s everywhere", value);
     }
     bool at_border = is_end(&picture->x, i) || is_end(&picture->y, j);
-    fulcrum_string_add(&picture->finding,
+    return fulcrum_canvas_print(canvas,
         "best %s at (%s, %s)%s; %zu of %zu points within 1 %% of it", value, x, y,
         at_border ? ", where the chart ends" : "", picture->near, picture->usable);
 }
@@ -409,11 +402,12 @@ static struct fulcrum_spot best_spot(const struct picture *picture)
  * one unknown number moves all of them together: hatching where they do would say less
  * than two figures.
  */
-static void write_intervals(struct picture *picture)
+static void note_intervals(struct fulcrum_canvas *canvas, const struct picture *picture,
+    struct fulcrum_page *page)
 {
     double below_rel = 0.0;
     double above_rel = 0.0;
-    char words[120] = "";
+    const char *words = "";
     /* How far below and above their values intervals reach at most. */
     for (size_t i = 0; i < picture->cell_count; i++) {
         const struct cell *cell = &picture->cells[i];
@@ -428,13 +422,13 @@ static void write_intervals(struct picture *picture)
         char to[NUMBER_SIZE];
         fulcrum_si_text(from, sizeof from, best->lo, 3, picture->data->unit);
         fulcrum_si_text(to, sizeof to, best->hi, 3, picture->data->unit);
-        (void)snprintf(words, sizeof words, "%s to %s at the best point, ", from, to);
+        words = fulcrum_canvas_print(canvas, "%s to %s at the best point, ", from, to);
     }
     if (below_rel > 0.0 || above_rel > 0.0) {
-        fulcrum_string_add(&picture->note,
-            "90 %% interval: %sat most %.0f %% below and %.0f %% above the value "
-            "anywhere",
-            words, 100.0 * below_rel, 100.0 * above_rel);
+        fulcrum_page_note(canvas, page, "90 % interval: ",
+            fulcrum_canvas_print(canvas,
+                "%sat most %.0f %% below and %.0f %% above the value anywhere", words,
+                100.0 * below_rel, 100.0 * above_rel));
     }
 }
 
@@ -464,14 +458,10 @@ static enum fulcrum_status read_machines(
         while (k < picture->tag_count && !at_one_place(&picture->tags[k], x, y)) {
             k++;
         }
-        struct tag *tag = &picture->tags[k];
-        const char *before = k < picture->tag_count ? tag->name : "";
-        size_t size = strlen(before) + strlen(name) + sizeof ", ";
-        char *joined = fulcrum_canvas_room(canvas, size, 1);
-        TRY_MEMORY(joined, err, "no memory for a chart");
-        (void)snprintf(
-            joined, size, "%s%s%s", before, before[0] != '\0' ? ", " : "", name);
-        *tag = (struct tag){.name = joined, .x = x, .y = y};
+        if (k < picture->tag_count) {
+            name = fulcrum_canvas_print(canvas, "%s, %s", picture->tags[k].name, name);
+        }
+        picture->tags[k] = (struct tag){.name = name, .x = x, .y = y};
         picture->tag_count = k == picture->tag_count ? k + 1 : picture->tag_count;
     }
     return FULCRUM_OK;
@@ -536,23 +526,21 @@ static void place_tags(const struct fulcrum_canvas *canvas, struct picture *pict
     }
 }
 
-/* Names those without a mark, or those without a name, in a paragraph of their own. */
-static void write_tags(struct picture *picture, const char *intro, bool are_beyond)
+/* Names those without a mark, then those without a name. */
+static void note_tags(struct fulcrum_canvas *canvas, const struct picture *picture,
+    struct fulcrum_page *page)
 {
-    const char *before = picture->note.length > 0 ? "\n" : "";
-    for (size_t k = 0; k < picture->tag_count; k++) {
-        const struct tag *tag = &picture->tags[k];
+    for (size_t k = 0; k < 2 * picture->tag_count; k++) {
+        const struct tag *tag = &picture->tags[k % picture->tag_count];
         char x[NUMBER_SIZE];
         char y[NUMBER_SIZE];
-        if (tag->is_placed || tag->is_beyond != are_beyond) {
-            continue;
-        }
         fulcrum_plain_text(x, sizeof x, tag->x);
         fulcrum_plain_text(y, sizeof y, tag->y);
-        fulcrum_string_add(
-            &picture->note, "%s%s%s at (%s, %s)", before, intro, tag->name, x, y);
-        before = "; ";
-        intro = "";
+        if (!tag->is_placed && tag->is_beyond == (k < picture->tag_count)) {
+            fulcrum_page_note(canvas, page,
+                tag->is_beyond ? "Beyond this chart: " : "Without a name: ",
+                fulcrum_canvas_print(canvas, "%s at (%s, %s)", tag->name, x, y));
+        }
     }
 }
 
@@ -685,7 +673,6 @@ static enum fulcrum_status trace_levels(
     /* Places on the page, and the values to trace. */
     double *places = fulcrum_canvas_room(
         canvas, x->count + y->count + 2 * picture->cell_count, sizeof *places);
-    TRY_MEMORY(places, err, "no memory for contours");
     double *value = places + x->count + y->count;
     double *ratio = value + picture->cell_count;
     for (size_t i = 0; i < x->count; i++) {
@@ -717,6 +704,14 @@ static void stroke_contour(struct fulcrum_canvas *canvas, const struct fulcrum_p
     }
 }
 
+/* Along a contour the colour below is the same: one ink does for all of it. */
+static struct fulcrum_pen level_pen(
+    const struct picture *picture, const struct level *level)
+{
+    double share = fulcrum_axis_at(&picture->colours, level->value);
+    return fulcrum_palette_rule(fulcrum_palette_heat_ink(share), 1.0);
+}
+
 static void draw_levels(struct fulcrum_canvas *canvas, const struct picture *picture)
 {
     struct fulcrum_pen paper = fulcrum_palette_rule(FULCRUM_GROUND_PAPER, 2.6);
@@ -729,10 +724,7 @@ static void draw_levels(struct fulcrum_canvas *canvas, const struct picture *pic
             stroke_contour(canvas, &ink, &picture->contours[i]);
             continue;
         }
-        /* Along a contour the colour below is the same: one ink does for all of it. */
-        double share = fulcrum_axis_at(&picture->colours, picture->levels[i].value);
-        const struct fulcrum_pen pen =
-            fulcrum_palette_rule(fulcrum_palette_heat_ink(share), 1.0);
+        const struct fulcrum_pen pen = level_pen(picture, &picture->levels[i]);
         stroke_contour(canvas, &pen, &picture->contours[i]);
     }
 }
@@ -791,13 +783,12 @@ static enum fulcrum_axis_kind colour_kind(const struct picture *picture)
 }
 
 /* Upright axes first: how wide their labels are says what is left for the other. */
-static void lay_out(const struct fulcrum_canvas *canvas,
-    const struct fulcrum_page *page, struct picture *picture)
+static void lay_out(struct fulcrum_canvas *canvas, const struct fulcrum_page *page,
+    struct picture *picture)
 {
     struct along *x = &picture->x;
     struct along *y = &picture->y;
     struct fulcrum_rect body = fulcrum_page_body(canvas, page);
-    double label_pt = fulcrum_palette_height_pt(canvas, FULCRUM_TEXT_AXIS) + 2.0;
     struct fulcrum_rect panel = body;
     panel.y0 += fulcrum_header_height_pt(canvas, &picture->header, body.x1 - body.x0);
     panel.y1 -= fulcrum_axis_height_pt(canvas, true) + 1.0;
@@ -807,10 +798,9 @@ static void lay_out(const struct fulcrum_canvas *canvas,
         .ticks_wanted = upright_ticks,
         .unit = picture->data->unit};
     fulcrum_axis_fit(&picture->colours, &picture->span, &options);
-    panel.x0 +=
-        label_pt + fulcrum_tick_labels_pt(canvas, &y->axis) + fulcrum_tick_gap_pt;
-    panel.x1 -= scale_gap_pt + scale_pt + fulcrum_tick_gap_pt +
-                fulcrum_tick_labels_pt(canvas, &picture->colours) + label_pt;
+    panel.x0 += fulcrum_axis_width_pt(canvas, &y->axis, true);
+    panel.x1 -= scale_gap_pt + scale_pt +
+                fulcrum_axis_width_pt(canvas, &picture->colours, true);
     fulcrum_cells_fit(
         &x->axis, x->values, x->count, (panel.x1 - panel.x0) / pt_per_tick);
     picture->colours.from = 0.0;
@@ -822,26 +812,6 @@ static void lay_out(const struct fulcrum_canvas *canvas,
     picture->panel = panel;
     picture->body = body;
     place_tags(canvas, picture);
-}
-
-static void draw_upright_axis(struct fulcrum_canvas *canvas,
-    const struct fulcrum_axis *axis, enum fulcrum_side side, struct fulcrum_rect frame)
-{
-    const struct fulcrum_side_axis at = {
-        axis, side, frame, frame.y0 - 3.5, frame.y1 + 5.0};
-    fulcrum_ticks_draw(canvas, &at);
-    fulcrum_tick_labels_draw(canvas, &at, NULL);
-}
-
-/* Reads from below to above, as upright axes do. */
-static void draw_upright_label(struct fulcrum_canvas *canvas,
-    const struct picture *picture, double x, const char *text)
-{
-    struct fulcrum_text style = fulcrum_palette_anchored(FULCRUM_TEXT_AXIS, 0.5, 0.5);
-    style.rotation_deg = 90.0;
-    style.width_max_pt = picture->panel.y1 - picture->panel.y0;
-    fulcrum_canvas_text(canvas, &style,
-        (struct fulcrum_spot){x, (picture->panel.y0 + picture->panel.y1) / 2.0}, text);
 }
 
 /* The scale of colours, with the contours on it: those without a label too. */
@@ -865,50 +835,39 @@ static void draw_scale(struct fulcrum_canvas *canvas, const struct picture *pict
     for (size_t i = 0; i < picture->level_count; i++) {
         const struct level *level = &picture->levels[i];
         if (!level->is_ratio) {
-            double share = fulcrum_axis_at(&picture->colours, level->value);
-            const struct fulcrum_pen pen =
-                fulcrum_palette_rule(fulcrum_palette_heat_ink(share), 1.0);
+            const struct fulcrum_pen pen = level_pen(picture, level);
             double y = fulcrum_axis_at(&axis, level->value);
             fulcrum_canvas_line(canvas, &pen, (struct fulcrum_spot){bar.x0, y},
                 (struct fulcrum_spot){bar.x1, y});
         }
     }
     fulcrum_canvas_border(canvas, &line, bar);
-    draw_upright_axis(canvas, &axis, FULCRUM_SIDE_RIGHT, bar);
+    const struct fulcrum_side_axis right = {.axis = &axis,
+        .side = FULCRUM_SIDE_RIGHT,
+        .frame = bar,
+        .label = picture->data->value_name,
+        .parts = FULCRUM_AXIS_TICKS | FULCRUM_AXIS_NUMBERS};
+    fulcrum_side_axis_draw(canvas, &right);
 }
 
 static void draw_frame(struct fulcrum_canvas *canvas, const struct picture *picture)
 {
     const struct fulcrum_pen line = fulcrum_palette_rule(FULCRUM_TONE_SOFT, 0.8);
     struct fulcrum_rect panel = picture->panel;
-    double half_pt = fulcrum_palette_height_pt(canvas, FULCRUM_TEXT_AXIS) / 2.0;
+    const struct fulcrum_side_axis sides[] = {
+        {&picture->y.axis, FULCRUM_SIDE_LEFT, panel, 0.0, 0.0, picture->data->y_label,
+            FULCRUM_AXIS_TICKS | FULCRUM_AXIS_NUMBERS},
+        {&picture->x.axis, FULCRUM_SIDE_BELOW, panel, picture->body.x0, panel.x1 + 10.0,
+            picture->data->x_label, FULCRUM_AXIS_TICKS | FULCRUM_AXIS_NUMBERS}};
     fulcrum_header_draw(canvas, &picture->header, picture->body);
     fulcrum_canvas_record(canvas, FULCRUM_BOX_PANEL, panel);
     fulcrum_canvas_border(canvas, &line, panel);
-    draw_upright_axis(canvas, &picture->y.axis, FULCRUM_SIDE_LEFT, panel);
-    draw_upright_label(canvas, picture, picture->body.x0 + half_pt, picture->y.label);
-    const struct fulcrum_side_axis below = {
-        &picture->x.axis, FULCRUM_SIDE_BELOW, panel, picture->body.x0, panel.x1 + 10.0};
-    fulcrum_ticks_draw(canvas, &below);
-    fulcrum_tick_labels_draw(canvas, &below, picture->x.label);
+    fulcrum_side_axis_draw(canvas, &sides[0]);
+    fulcrum_side_axis_draw(canvas, &sides[1]);
     draw_scale(canvas, picture);
-    draw_upright_label(
-        canvas, picture, picture->body.x1 - half_pt, picture->data->value_name);
 }
 
 /* --- Colours --- */
-
-static void choose_colours(struct picture *picture)
-{
-    for (size_t i = 0; i < picture->cell_count; i++) {
-        struct cell *cell = &picture->cells[i];
-        cell->colour = cell->cannot_run ? CANNOT_RUN : NOT_KNOWN;
-        if (is_known(cell)) {
-            double share = fulcrum_axis_at(&picture->colours, cell->value);
-            cell->colour = (int)fmin(floor(share * COLOURS), COLOURS - 1.0);
-        }
-    }
-}
 
 static double snapped(double x)
 {
@@ -922,22 +881,13 @@ static double border_at(const struct along *along, size_t i)
     return snapped(fulcrum_axis_at(&along->axis, edge));
 }
 
-/* Cells of one colour: columns from i0 and rows from j0, up to but without their end.
- */
-struct block {
-    size_t i0;
-    size_t i1;
-    size_t j0;
-    size_t j1;
-};
-
 /*
  * Covers the cells of a colour once by rectangles: runs along a row, joined with those
- * that are alike in the row before. `last` has by column the block that began there
+ * that are alike in the row below. `last` has by column the rectangle that began there
  * last. Returns how many.
  */
-static size_t find_blocks(
-    const struct picture *picture, int colour, struct block *blocks, size_t *last)
+static size_t find_rects(
+    const struct picture *picture, int colour, struct fulcrum_rect *rects, size_t *last)
 {
     size_t columns = picture->x.count;
     size_t count = 0;
@@ -951,13 +901,16 @@ static size_t find_blocks(
         if (end == k) {
             continue;
         }
-        struct block *above = last[i] < count ? &blocks[last[i]] : NULL;
-        size_t i1 = i + (end - k);
-        if (above != NULL && above->i0 == i && above->i1 == i1 && above->j1 == j) {
-            above->j1 = j + 1;
+        const struct fulcrum_rect rect = {border_at(&picture->x, i),
+            border_at(&picture->y, j + 1), border_at(&picture->x, end - j * columns),
+            border_at(&picture->y, j)};
+        struct fulcrum_rect *below = last[i] < count ? &rects[last[i]] : NULL;
+        if (below != NULL && below->x0 == rect.x0 && below->x1 == rect.x1 &&
+            below->y0 == rect.y1) {
+            below->y0 = rect.y0;
         } else {
             last[i] = count;
-            blocks[count++] = (struct block){i, i1, j, j + 1};
+            rects[count++] = rect;
         }
         k = end - 1;
     }
@@ -965,52 +918,37 @@ static size_t find_blocks(
 }
 
 /*
- * All blocks of one colour, or of none, at once, in the order of colours: what has none
+ * All cells of one colour, or of none, at once, in the order of colours: what has none
  * covers the little that they reach too far.
  */
-static void draw_cells(struct fulcrum_canvas *canvas, const struct picture *picture)
+static void draw_cells(struct fulcrum_canvas *canvas, struct picture *picture)
 {
     const struct fulcrum_pen paper = fulcrum_palette_rule(FULCRUM_GROUND_PAPER, 0.0);
     const struct fulcrum_pen line = fulcrum_palette_rule(FULCRUM_TONE_MUTED, 0.6);
-    size_t most = picture->cell_count;
-    struct block *blocks = fulcrum_canvas_room(canvas, most, sizeof *blocks);
-    struct fulcrum_rect *rects = fulcrum_canvas_room(canvas, most, sizeof *rects);
+    struct fulcrum_rect *rects =
+        fulcrum_canvas_room(canvas, picture->cell_count, sizeof *rects);
     size_t *last = fulcrum_canvas_room(canvas, picture->x.count, sizeof *last);
-    bool has_room = blocks != NULL && rects != NULL && last != NULL;
-    for (int colour = 0; has_room && colour <= CANNOT_RUN; colour++) {
-        size_t count = find_blocks(picture, colour, blocks, last);
-        for (size_t k = 0; k < count; k++) {
-            struct fulcrum_rect rect = {border_at(&picture->x, blocks[k].i0),
-                border_at(&picture->y, blocks[k].j1),
-                border_at(&picture->x, blocks[k].i1),
-                border_at(&picture->y, blocks[k].j0)};
-            if (colour == CANNOT_RUN) {
-                fulcrum_canvas_fill_rect(canvas, &paper, rect);
-                fulcrum_canvas_hatch(canvas, &line, rect);
-            }
-            rect.x1 = fmin(rect.x1 + overlap_pt, picture->panel.x1);
-            rect.y1 = fmin(rect.y1 + overlap_pt, picture->panel.y1);
-            rects[k] = rect;
-        }
-        if (colour < COLOURS) {
-            const struct fulcrum_pen pen = fulcrum_palette_rule(colour_at(colour), 0.0);
-            fulcrum_canvas_fill_rects(canvas, &pen, rects, count);
+    for (size_t i = 0; i < picture->cell_count; i++) {
+        struct cell *cell = &picture->cells[i];
+        cell->colour = cell->cannot_run ? CANNOT_RUN : NOT_KNOWN;
+        if (is_known(cell)) {
+            double share = fulcrum_axis_at(&picture->colours, cell->value);
+            cell->colour = (int)fmin(floor(share * COLOURS), COLOURS - 1.0);
         }
     }
-}
-
-static void draw_star(struct fulcrum_canvas *canvas, const struct picture *picture)
-{
-    static const struct fulcrum_marker halo = {
-        FULCRUM_MARKER_STAR, FULCRUM_MARKER_FULL, 13.5};
-    static const struct fulcrum_marker star = {
-        FULCRUM_MARKER_STAR, FULCRUM_MARKER_FULL, 9.0};
-    const struct fulcrum_pen paper = fulcrum_palette_rule(FULCRUM_GROUND_PAPER, 1.0);
-    const struct fulcrum_pen ink = {
-        .rgb = FULCRUM_TONE_INK, .width_pt = 0.5, .kind = FULCRUM_BOX_DATA};
-    if (has_star(picture)) {
-        fulcrum_canvas_marker(canvas, &paper, &halo, best_spot(picture));
-        fulcrum_canvas_marker(canvas, &ink, &star, best_spot(picture));
+    for (int colour = 0; colour < COLOURS; colour++) {
+        const struct fulcrum_pen pen = fulcrum_palette_rule(colour_at(colour), 0.0);
+        size_t count = find_rects(picture, colour, rects, last);
+        for (size_t k = 0; k < count; k++) {
+            rects[k].x1 = fmin(rects[k].x1 + overlap_pt, picture->panel.x1);
+            rects[k].y1 = fmin(rects[k].y1 + overlap_pt, picture->panel.y1);
+        }
+        fulcrum_canvas_fill_rects(canvas, &pen, rects, count);
+    }
+    size_t count = find_rects(picture, CANNOT_RUN, rects, last);
+    for (size_t k = 0; k < count; k++) {
+        fulcrum_canvas_fill_rect(canvas, &paper, rects[k]);
+        fulcrum_canvas_hatch(canvas, &line, rects[k]);
     }
 }
 
@@ -1043,21 +981,9 @@ static void explain_marks(struct fulcrum_page *page, const struct picture *pictu
         {picture->not_known > 0, FULCRUM_SWATCH_BLANK, "not known"}};
     for (size_t i = 0; i < sizeof entries / sizeof entries[0]; i++) {
         fulcrum_page_explain(
-            page, entries[i].swatch, 0, entries[i].is_there ? entries[i].label : NULL);
+            page, &(struct fulcrum_legend_entry){.swatch = entries[i].swatch,
+                      .label = entries[i].is_there ? entries[i].label : NULL});
     }
-}
-
-/* Around what the caller has to say. */
-static void write_note(struct fulcrum_page *page, struct picture *picture)
-{
-    write_intervals(picture);
-    if (page->footnote != NULL && page->footnote[0] != '\0') {
-        fulcrum_string_add(&picture->note, "%s%s", picture->note.length > 0 ? "\n" : "",
-            page->footnote);
-    }
-    write_tags(picture, "Beyond this chart: ", true);
-    write_tags(picture, "Without a name: ", false);
-    page->footnote = fulcrum_string_get(&picture->note);
 }
 
 /*
@@ -1071,15 +997,17 @@ static void draw_picture(
     choose_levels(picture);
     explain_marks(page, picture);
     lay_out(canvas, page, picture);
-    write_note(page, picture);
+    note_intervals(canvas, picture, page);
+    note_tags(canvas, picture, page);
     lay_out(canvas, page, picture);
     if (trace_levels(canvas, picture) == FULCRUM_OK) {
         fulcrum_page_draw(canvas, page);
-        choose_colours(picture);
         draw_cells(canvas, picture);
         draw_levels(canvas, picture);
         draw_frame(canvas, picture);
-        draw_star(canvas, picture);
+        if (has_star(picture)) {
+            fulcrum_canvas_star(canvas, best_spot(picture));
+        }
         draw_tags(canvas, picture);
         draw_labels(canvas, picture);
     }
@@ -1089,12 +1017,7 @@ static void draw_heat(
     struct fulcrum_canvas *canvas, struct fulcrum_page *page, const void *data)
 {
     struct picture *picture = fulcrum_canvas_room(canvas, 1, sizeof *picture);
-    if (picture == NULL) {
-        return;
-    }
     picture->data = data;
-    picture->x.label = picture->data->x_label;
-    picture->y.label = picture->data->y_label;
     if (read_cells(canvas, picture) != FULCRUM_OK ||
         read_machines(canvas, picture) != FULCRUM_OK) {
         return;
@@ -1106,16 +1029,12 @@ static void draw_heat(
     }
     judge_metric(picture);
     find_best(picture);
-    write_finding(picture);
-    picture->header.title = picture->data->value_name;
-    picture->header.finding =
-        picture->finding.length > 0 ? fulcrum_string_get(&picture->finding) : NULL;
+    picture->header = (struct fulcrum_header){
+        picture->data->value_name, make_finding(canvas, picture)};
     draw_picture(canvas, page, picture);
     for (size_t i = 0; i < picture->level_count; i++) {
         fulcrum_contour_clear(&picture->contours[i]);
     }
-    fulcrum_string_clear(&picture->finding);
-    fulcrum_string_clear(&picture->note);
 }
 
 const struct fulcrum_chart fulcrum_chart_heat = {.name = "heat",

@@ -25,13 +25,11 @@ enum {
     PUBLISHED_MAX = 8,
     SERIES_MAX = LINES_MAX * FULCRUM_LINE_SERIES_MAX + PUBLISHED_MAX,
     PLACES_MAX = 2 * FULCRUM_LINE_CELLS_MAX,
-    NOTES_MAX = 16,
+    NOTES_MAX = 32,
     STYLES_MAX = 9, /* of canvas.h */
     STAR_STYLE = 5,
     GREY_STYLE = 7, /* of any line or reference */
     GUIDES_MAX = 16,
-    NAME_SIZE = 192,
-    SENTENCE_SIZE = 200,
     LANDMARKS_MAX = 16
 };
 
@@ -50,7 +48,7 @@ enum slot {
     SLOT_PUBLISHED,
     SLOT_SEEN = SLOT_PUBLISHED + PUBLISHED_MAX,
     SLOT_STAR,
-    SLOT_COUNT
+    SLOT_LANDMARKS
 };
 
 static const double log_x_from_factor = 12.0;
@@ -67,7 +65,6 @@ static const double flags_frac = 0.12;
 static const double flags_gap_pt = 3.0;
 
 struct line {
-    char name[NAME_SIZE];
     size_t count;
     size_t *rows; /* by x, one group's after another's */
     double *x;
@@ -85,8 +82,6 @@ struct place {
     double guides[GUIDES_MAX];
     /* Ends of the line that values are compared with. */
     struct fulcrum_panel_point ideal[2];
-    char title[NAME_SIZE];
-    char finding[SENTENCE_SIZE];
 };
 
 struct cell {
@@ -98,9 +93,8 @@ struct cell {
 
 /* A machine that people know. */
 struct landmark {
-    char text[NAME_SIZE]; /* name and x, which need not be read off the axis */
+    const char *text; /* name and x, which need not be read off the axis */
     double x;
-    struct fulcrum_flag_post post;
 };
 
 /* One panel over all cells: whether some cell has it, and how far it goes. */
@@ -111,20 +105,23 @@ struct reach {
 };
 
 struct picture {
+    struct fulcrum_canvas *canvas;
+    struct fulcrum_page *page;
     const struct fulcrum_line_chart *chart;
     const struct fulcrum_table *table;
     const struct fulcrum_line_key *x;
     bool tells[FULCRUM_LINE_KEYS_MAX]; /* which of the chart's keys are in names */
     size_t line_count;
+    const char *names[LINES_MAX];
     struct line lines[LINES_MAX];
+    size_t group_count;
+    const char *groups[FULCRUM_LINE_CELLS_MAX];
     size_t cell_count;
     struct cell cells[FULCRUM_LINE_CELLS_MAX];
     struct place places[PLACES_MAX];         /* cell by cell */
     struct fulcrum_panel panels[PLACES_MAX]; /* of those that are drawn */
     struct fulcrum_limits x_reach;
     struct reach reaches[FULCRUM_LINE_PANELS_MAX];
-    struct fulcrum_legend_entry legend[SLOT_COUNT]; /* of what is drawn */
-    size_t mark_style;
     const struct fulcrum_result *result;
     const struct fulcrum_table *published;
     double relative_x;
@@ -132,33 +129,32 @@ struct picture {
     const char *published_names[PUBLISHED_MAX];
     struct fulcrum_panel_top top;
     struct landmark landmarks[LANDMARKS_MAX]; /* by x, those within the chart */
+    struct fulcrum_flag_post posts[LANDMARKS_MAX];
     size_t landmark_count;
     double guides[LANDMARKS_MAX];
-    struct fulcrum_string title;
-    struct fulcrum_string subtitle;
-    struct fulcrum_string footnote;
 };
 
 /* What the result says in place of a text of the table. */
 static const char *said(
     const struct picture *picture, const char *key, const char *otherwise)
 {
-    char name[NAME_SIZE];
-    (void)snprintf(name, sizeof name, "label/%s", key);
-    const char *text = fulcrum_result_text_of(picture->result, name);
+    const char *text = fulcrum_result_text_of(
+        picture->result, fulcrum_canvas_print(picture->canvas, "label/%s", key));
     return text[0] != '\0' ? text : otherwise;
 }
 
-/* A line here and markers there are explained together, by the first name there is. */
+/* A part of the legend, at its place there. */
 static void learn(struct picture *picture, size_t slot, enum fulcrum_swatch swatch,
     size_t style, const char *label)
 {
-    struct fulcrum_legend_entry *entry = &picture->legend[slot];
-    bool is_new = entry->swatch == FULCRUM_SWATCH_NONE;
-    entry->swatch =
-        is_new || entry->swatch == swatch ? swatch : FULCRUM_SWATCH_LINE_AND_MARKER;
-    entry->style = style;
-    entry->label = entry->label != NULL ? entry->label : label;
+    const struct fulcrum_legend_entry entry = {slot, swatch, style, label};
+    fulcrum_page_explain(picture->page, &entry);
+}
+
+/* "; TEXT" in the footnote. */
+static void note(struct picture *picture, const char *text)
+{
+    fulcrum_page_note(picture->canvas, picture->page, "", text);
 }
 
 static bool varies(const struct fulcrum_table *table, const char *column)
@@ -211,59 +207,24 @@ static bool has_markers(enum fulcrum_line_look look)
            look == FULCRUM_LINE_JOINED;
 }
 
-/* Of marks and intervals that series with a colour have: that colour. */
-static size_t mark_style(const struct fulcrum_line_chart *chart)
-{
-    size_t style = chart->full_name != NULL ? GREY_STYLE : 0;
-    for (size_t p = 0; p < FULCRUM_LINE_PANELS_MAX; p++) {
-        for (size_t k = 0; k < FULCRUM_LINE_SERIES_MAX && style == 0; k++) {
-            const struct fulcrum_line_series *series = &chart->panels[p].series[k];
-            style = series->y != NULL && series->colour > 0 && !is_joined(series->look)
-                        ? series->colour - 1
-                        : style;
-        }
-    }
-    return style;
-}
-
-/* What is asked, of what; what the lines go over, and what tells them apart. */
-static void begin(struct picture *picture, const struct fulcrum_line_chart_data *data)
-{
-    const struct fulcrum_line_key *keys = data->chart->lines->lines;
-    picture->chart = data->chart->lines;
-    picture->table = fulcrum_chart_table(data->result, picture->chart->table);
-    picture->x = find_x(picture->chart, picture->table);
-    picture->mark_style = mark_style(picture->chart);
-    picture->result = data->result;
-    picture->published = fulcrum_result_table_of(data->result, "published");
-    picture->relative_x = fulcrum_result_number_of(data->result, "relative_x");
-    for (size_t k = 0; k < FULCRUM_LINE_KEYS_MAX && keys[k].column != NULL; k++) {
-        picture->tells[k] = strcmp(keys[k].column, picture->x->column) != 0 &&
-                            (k == 0 || varies(picture->table, keys[k].column));
-    }
-}
-
 /* "dgx-1, 2 learners": what tells the row's line from others. */
-static void name_line(const struct picture *picture, size_t row, char out[NAME_SIZE])
+static const char *line_name(const struct picture *picture, size_t row)
 {
     const struct fulcrum_line_key *keys = picture->chart->lines;
-    size_t used = 0;
-    out[0] = '\0';
+    const char *name = "";
     for (size_t k = 0; k < FULCRUM_LINE_KEYS_MAX && keys[k].column != NULL; k++) {
         struct fulcrum_cell cell =
             fulcrum_table_at(picture->table, row, keys[k].column);
-        if (!picture->tells[k]) {
-            continue;
+        const char *text = cell.text;
+        if (text == NULL && isfinite(cell.number)) {
+            text = fulcrum_canvas_print(picture->canvas, "%.6g %s", cell.number,
+                keys[k].words != NULL ? keys[k].words : "");
         }
-        const char *between = used > 0 ? ", " : "";
-        if (cell.text != NULL) {
-            (void)snprintf(out + used, NAME_SIZE - used, "%s%s", between, cell.text);
-        } else if (isfinite(cell.number)) {
-            (void)snprintf(out + used, NAME_SIZE - used, "%s%.6g %s", between,
-                cell.number, keys[k].words != NULL ? keys[k].words : "");
+        if (picture->tells[k]) {
+            name = fulcrum_canvas_join(picture->canvas, name, ", ", text);
         }
-        used = strlen(out);
     }
+    return name;
 }
 
 struct spot_row {
@@ -292,24 +253,7 @@ static int compare_spots(const void *a, const void *b)
 /* What tells the row's panel; "" where nothing does. */
 static const char *group_of(const struct picture *picture, size_t row)
 {
-    const char *column = picture->chart->group_column;
-    const char *text =
-        column != NULL ? fulcrum_table_at(picture->table, row, column).text : NULL;
-    return text != NULL ? text : "";
-}
-
-/* Index of the line of that name, new where there is none; LINES_MAX: too many. */
-static size_t line_of(struct picture *picture, const char *name)
-{
-    size_t i = 0;
-    while (i < picture->line_count && strcmp(picture->lines[i].name, name) != 0) {
-        i++;
-    }
-    if (i == picture->line_count && i < LINES_MAX) {
-        (void)snprintf(picture->lines[i].name, NAME_SIZE, "%s", name);
-        picture->line_count++;
-    }
-    return i;
+    return fulcrum_chart_words(picture->table, row, picture->chart->group_column);
 }
 
 /* Which row belongs to which line, sorted; `spots` has room for every row. */
@@ -317,10 +261,12 @@ static size_t find_spots(struct picture *picture, struct spot_row *spots)
 {
     size_t count = 0;
     for (size_t i = 0; i < fulcrum_table_rows(picture->table); i++) {
-        char name[NAME_SIZE];
         double x = fulcrum_table_at(picture->table, i, picture->x->column).number;
-        name_line(picture, i, name);
-        size_t line = isfinite(x) ? line_of(picture, name) : LINES_MAX;
+        size_t line = LINES_MAX;
+        if (isfinite(x)) {
+            line = fulcrum_chart_index(
+                picture->names, &picture->line_count, LINES_MAX, line_name(picture, i));
+        }
         if (line < LINES_MAX) {
             spots[count++] = (struct spot_row){x, i, line, group_of(picture, i)};
         }
@@ -356,38 +302,29 @@ static enum fulcrum_status check_columns(const struct fulcrum_line_chart *chart,
     return FULCRUM_OK;
 }
 
-/* A cell for the group, unless it has one or there are too many. */
-static void add_cell(struct picture *picture, const char *group)
-{
-    size_t i = 0;
-    while (i < picture->cell_count && strcmp(picture->cells[i].group, group) != 0) {
-        i++;
-    }
-    if (i == picture->cell_count && i < FULCRUM_LINE_CELLS_MAX) {
-        picture->cells[picture->cell_count++].group = group;
-    }
-}
-
 /* Whether cells follow from the rows, as their panels are of no group. */
 static bool has_free_cells(const struct fulcrum_line_chart *chart)
 {
     return chart->has_cells && chart->panels[0].group == NULL;
 }
 
+/* One for each group, of the panels or of the rows. */
 static void find_cells(struct picture *picture)
 {
     const struct fulcrum_line_chart *chart = picture->chart;
-    if (!chart->has_cells) {
-        picture->cells[picture->cell_count++].group = NULL;
-    }
-    for (size_t i = 0; i < FULCRUM_LINE_PANELS_MAX && chart->has_cells; i++) {
-        if (chart->panels[i].group != NULL) {
-            add_cell(picture, chart->panels[i].group);
+    size_t rows = has_free_cells(chart) ? fulcrum_table_rows(picture->table) : 0;
+    for (size_t i = 0; i < FULCRUM_LINE_PANELS_MAX + rows; i++) {
+        const char *group = i < FULCRUM_LINE_PANELS_MAX
+                                ? chart->panels[i].group
+                                : group_of(picture, i - FULCRUM_LINE_PANELS_MAX);
+        if (group != NULL && chart->has_cells) {
+            (void)fulcrum_chart_index(
+                picture->groups, &picture->group_count, FULCRUM_LINE_CELLS_MAX, group);
         }
     }
-    for (size_t i = 0; i < fulcrum_table_rows(picture->table) && has_free_cells(chart);
-         i++) {
-        add_cell(picture, group_of(picture, i));
+    picture->cell_count = chart->has_cells ? picture->group_count : 1;
+    for (size_t i = 0; i < picture->cell_count; i++) {
+        picture->cells[i].group = picture->groups[i];
     }
 }
 
@@ -413,15 +350,13 @@ static enum fulcrum_status check_spots(const struct picture *picture,
 }
 
 /* The lines of the picture with the rows of each, none where there are no rows. */
-static enum fulcrum_status take_lines(
-    struct fulcrum_canvas *canvas, struct picture *picture)
+static enum fulcrum_status take_lines(struct picture *picture)
 {
-    struct fulcrum_error *err = fulcrum_canvas_failure(canvas);
+    struct fulcrum_error *err = fulcrum_canvas_failure(picture->canvas);
     size_t rows = fulcrum_table_rows(picture->table);
-    struct spot_row *spots = fulcrum_canvas_room(canvas, rows, sizeof *spots);
-    size_t *order = fulcrum_canvas_room(canvas, rows, sizeof *order);
-    double *x = fulcrum_canvas_room(canvas, rows, sizeof *x);
-    TRY_MEMORY(spots != NULL && order != NULL ? x : NULL, err, "a chart");
+    struct spot_row *spots = fulcrum_canvas_room(picture->canvas, rows, sizeof *spots);
+    size_t *order = fulcrum_canvas_room(picture->canvas, rows, sizeof *order);
+    double *x = fulcrum_canvas_room(picture->canvas, rows, sizeof *x);
     TRY(rows > 0 ? check_columns(picture->chart, picture->table, picture->x, err)
                  : FULCRUM_OK);
     size_t count = find_spots(picture, spots);
@@ -483,21 +418,19 @@ static void take_marks(
     bool is_marked = false;
     for (size_t k = 0; k < FULCRUM_LINE_MARKS_MAX; k++) {
         const struct fulcrum_line_mark *mark = &picture->chart->marks[k];
-        const char *text =
-            mark->column != NULL
-                ? fulcrum_table_at(picture->table, row, mark->column).text
-                : NULL;
-        bool is_set = text != NULL && strcmp(text, mark->text) == 0;
+        bool is_set = mark->column != NULL &&
+                      strcmp(fulcrum_chart_words(picture->table, row, mark->column),
+                          mark->text) == 0;
         *(mark->is_disturbed ? &point->is_disturbed : &point->is_hollow) |= is_set;
         is_marked |= is_set;
         if (is_set && is_known) {
             learn(picture, SLOT_MARKS + k,
                 mark->is_disturbed ? FULCRUM_SWATCH_DISTURBED : FULCRUM_SWATCH_HOLLOW,
-                picture->mark_style, said(picture, mark->text, mark->name));
+                picture->chart->mark_style, said(picture, mark->text, mark->name));
         }
     }
     if (is_known && !is_marked) {
-        learn(picture, SLOT_FULL, FULCRUM_SWATCH_MARKER, picture->mark_style,
+        learn(picture, SLOT_FULL, FULCRUM_SWATCH_MARKER, picture->chart->mark_style,
             picture->chart->full_name);
     }
     values->has_full = values->has_full || (is_known && !point->is_disturbed);
@@ -533,7 +466,7 @@ static void add_note(struct place *place, struct fulcrum_spot spot, const char *
             return;
         }
     }
-    if (panel->note_count < NOTES_MAX) {
+    if (panel->note_count < NOTES_MAX && text[0] != '\0') {
         struct fulcrum_panel_note *note = &place->notes[panel->note_count++];
         note->spot = spot;
         (void)snprintf(note->text, sizeof note->text, "%.47s", text);
@@ -555,7 +488,6 @@ static void take_values(struct picture *picture, struct values *values,
     const struct fulcrum_line_series *from)
 {
     const char *unit = NULL;
-    const char *notes = picture->chart->note_column;
     double scale = time_unit(picture, place->from, from->y, &unit);
     for (size_t i = 0; i < line->count; i++) {
         size_t row = line->rows[i];
@@ -572,11 +504,8 @@ static void take_values(struct picture *picture, struct values *values,
         if (has_markers(from->look)) {
             take_marks(picture, values, row, is_known);
         }
-        const char *note =
-            notes != NULL ? fulcrum_table_at(picture->table, row, notes).text : NULL;
-        if (note != NULL && note[0] != '\0') {
-            add_note(place, (struct fulcrum_spot){x.number, cell.number}, note);
-        }
+        add_note(place, (struct fulcrum_spot){x.number, cell.number},
+            fulcrum_chart_words(picture->table, row, picture->chart->note_column));
     }
 }
 
@@ -618,16 +547,15 @@ static void learn_series(struct picture *picture, size_t line,
         learn(picture, SLOT_COLOURS + from->colour - 1, swatch, from->colour - 1,
             said(picture, from->y, from->label));
     } else if (!has_own && (joins || has_marks)) {
-        const char *name = picture->lines[line].name;
+        const char *name = picture->names[line];
         learn(picture, SLOT_LINES + line, swatch, line_style(picture, line),
             name[0] != '\0' ? name : "predicted");
     }
 }
 
-/* A line's values of one column; no series where there is no memory, or no value. */
-static void add_series(struct fulcrum_canvas *canvas, struct picture *picture,
-    struct place *place, const struct line *line,
-    const struct fulcrum_line_series *from)
+/* A line's values of one column; no series where there is no value. */
+static void add_series(struct picture *picture, struct place *place,
+    const struct line *line, const struct fulcrum_line_series *from)
 {
     static const enum fulcrum_series_look looks[] = {
         [FULCRUM_LINE_MARKED] = FULCRUM_LOOK_LINE,
@@ -646,12 +574,9 @@ static void add_series(struct fulcrum_canvas *canvas, struct picture *picture,
     bool has_bars = from->look == FULCRUM_LINE_BARS;
     struct values values = {
         .points = fulcrum_canvas_room(
-            canvas, (is_stair ? 2 : 1) * line->count, sizeof *values.points),
+            picture->canvas, (is_stair ? 2 : 1) * line->count, sizeof *values.points),
         .has_ends = has_bars || (has_bands && !is_stair),
         .has_bars = has_bars};
-    if (values.points == NULL) {
-        return;
-    }
     take_values(picture, &values, place, line, from);
     if (!values.is_known) {
         return;
@@ -669,11 +594,12 @@ static void add_series(struct fulcrum_canvas *canvas, struct picture *picture,
     /* Intervals of differences are those of the values that differ. */
     if (values.has_interval && has_bars && !place->from->is_difference) {
         const char *name = picture->chart->bars_name;
-        learn(picture, SLOT_BARS, FULCRUM_SWATCH_INTERVAL, picture->mark_style,
+        learn(picture, SLOT_BARS, FULCRUM_SWATCH_INTERVAL, picture->chart->mark_style,
             said(picture, "bars", name != NULL ? name : interval_name));
     } else if (values.has_interval && !has_bars) {
         learn(picture, SLOT_INTERVAL, FULCRUM_SWATCH_BAND,
             picture->line_count > 1 ? GREY_STYLE : 0, interval_name);
+        note(picture, picture->chart->interval_footnote);
     }
 }
 
@@ -695,9 +621,8 @@ static void find_best(struct picture *picture, struct place *place)
     const char *subject = panel->series_count > 1 ? from->series[0].label : NULL;
     char sentence[128];
     fulcrum_best_sentence(sentence, sizeof sentence, &best, picture->chart->x_name);
-    (void)snprintf(place->finding, sizeof place->finding, "%s%s%s",
+    panel->finding = fulcrum_canvas_print(picture->canvas, "%s%s%s",
         subject != NULL ? subject : "", subject != NULL ? ": " : "", sentence);
-    panel->finding = place->finding;
     /* A best value at an end of the chart gets no star. */
     if (best.shape == FULCRUM_BEST_PEAK || best.shape == FULCRUM_BEST_PLATEAU) {
         panel->best.spot = (struct fulcrum_spot){best.x, best.y};
@@ -731,85 +656,67 @@ static size_t published_style(size_t index)
     return styles[index];
 }
 
-/* Index of a reference, new where there is none; PUBLISHED_MAX: too many. */
-static size_t published_index(struct picture *picture, const char *name)
-{
-    size_t i = 0;
-    while (i < picture->published_count &&
-           strcmp(picture->published_names[i], name) != 0) {
-        i++;
-    }
-    if (i == picture->published_count && i < PUBLISHED_MAX) {
-        picture->published_names[picture->published_count++] = name;
-        learn(picture, SLOT_PUBLISHED + i, FULCRUM_SWATCH_MARKER, published_style(i),
-            picture->chart->names_marks ? NULL : name);
-    }
-    return i;
-}
-
 /* What is written beside a published point. */
 static void note_point(const struct picture *picture, struct place *place,
     struct fulcrum_spot spot, const char *name)
 {
     const char *unit = place->from->note_unit;
-    char text[64];
+    char value[24];
+    fulcrum_si_text(value, sizeof value, spot.y, 3, NULL);
     if (picture->chart->names_marks) {
         add_note(place, spot, name);
     } else if (unit != NULL) {
-        char value[24];
-        fulcrum_si_text(value, sizeof value, spot.y, 3, NULL);
-        (void)snprintf(text, sizeof text, "%s%s", value, unit);
-        add_note(place, spot, text);
+        add_note(
+            place, spot, fulcrum_canvas_print(picture->canvas, "%s%s", value, unit));
     }
 }
 
-/* Points of one reference in one panel. Bars show how far rounding lets them be off. */
-static void add_published_series(struct fulcrum_canvas *canvas, struct picture *picture,
-    struct place *place, size_t index)
+/* A row of a reference that belongs to the panel. */
+static void add_point(
+    struct picture *picture, struct place *place, struct values *values, size_t row)
 {
     const struct fulcrum_table *table = picture->published;
-    struct values values = {.has_ends = true,
-        .points = fulcrum_canvas_room(
-            canvas, fulcrum_table_rows(table), sizeof *values.points)};
-    if (place->panel.series_count == SERIES_MAX || values.points == NULL) {
-        return;
+    const char *name = fulcrum_chart_words(table, row, "name");
+    struct fulcrum_cell x = fulcrum_table_at(table, row, "x");
+    struct fulcrum_cell value = fulcrum_table_at(table, row, "value");
+    take_value(values, &x, &value);
+    if (fulcrum_table_at(table, row, "is_fitted").number > 0.0) {
+        values->points[values->count - 1].is_hollow = true;
+        learn(picture, SLOT_SEEN, FULCRUM_SWATCH_HOLLOW, GREY_STYLE,
+            "hollow: the fit has seen it");
     }
-    for (size_t i = 0; i < fulcrum_table_rows(table); i++) {
-        const char *name = fulcrum_table_at(table, i, "name").text;
-        struct fulcrum_cell x = fulcrum_table_at(table, i, "x");
-        struct fulcrum_cell value = fulcrum_table_at(table, i, "value");
-        if (name == NULL ||
-            fulcrum_table_at(table, i, "panel").number != (double)place->which ||
-            published_index(picture, name) != index) {
-            continue;
-        }
-        bool is_seen = fulcrum_table_at(table, i, "is_fitted").number > 0.0;
-        take_value(&values, &x, &value);
-        values.points[values.count - 1].is_hollow = is_seen;
-        if (is_seen) {
-            learn(picture, SLOT_SEEN, FULCRUM_SWATCH_HOLLOW, GREY_STYLE,
-                "hollow: the fit has seen it");
-        }
-        note_point(picture, place, (struct fulcrum_spot){x.number, value.number}, name);
-    }
-    if (values.count > 0) {
-        place->series[place->panel.series_count++] = (struct fulcrum_panel_series){
-            .points = values.points,
-            .count = values.count,
-            .style = picture->chart->names_marks ? STAR_STYLE : published_style(index),
-            .look = FULCRUM_LOOK_POINTS};
-    }
+    note_point(picture, place, (struct fulcrum_spot){x.number, value.number}, name);
 }
 
-static void add_published(
-    struct fulcrum_canvas *canvas, struct picture *picture, struct place *place)
+/* Points of references. Bars show how far rounding lets them be off. */
+static void add_published(struct picture *picture, struct place *place)
 {
-    for (size_t i = 0; i < fulcrum_table_rows(picture->published); i++) {
-        const char *name = fulcrum_table_at(picture->published, i, "name").text;
-        (void)published_index(picture, name != NULL ? name : "");
+    const struct fulcrum_table *table = picture->published;
+    bool has_stars = picture->chart->names_marks;
+    struct values values[PUBLISHED_MAX];
+    size_t rows = fulcrum_table_rows(table);
+    struct fulcrum_panel_point *points =
+        fulcrum_canvas_room(picture->canvas, PUBLISHED_MAX * rows, sizeof *points);
+    for (size_t k = 0; k < PUBLISHED_MAX; k++) {
+        values[k] = (struct values){.points = points + k * rows, .has_ends = true};
     }
-    for (size_t index = 0; index < picture->published_count; index++) {
-        add_published_series(canvas, picture, place, index);
+    for (size_t i = 0; i < rows; i++) {
+        size_t index =
+            fulcrum_chart_index(picture->published_names, &picture->published_count,
+                PUBLISHED_MAX, fulcrum_chart_words(table, i, "name"));
+        if (index < PUBLISHED_MAX &&
+            fulcrum_table_at(table, i, "panel").number == (double)place->which) {
+            add_point(picture, place, &values[index], i);
+        }
+    }
+    for (size_t i = 0; i < picture->published_count; i++) {
+        size_t style = has_stars ? STAR_STYLE : published_style(i);
+        learn(picture, SLOT_PUBLISHED + i, FULCRUM_SWATCH_MARKER, style,
+            has_stars ? NULL : picture->published_names[i]);
+        if (values[i].count > 0) {
+            place->series[place->panel.series_count++] = (struct fulcrum_panel_series){
+                values[i].points, values[i].count, style, FULCRUM_LOOK_POINTS};
+        }
     }
 }
 
@@ -843,20 +750,20 @@ static bool is_in_order(const double *values, size_t count)
 }
 
 /* Round values of the second scale at the places along x where they are reached. */
-static void find_top(struct fulcrum_canvas *canvas, struct picture *picture)
+static void find_top(struct picture *picture)
 {
     const struct line *line = &picture->lines[0];
     const char *column = picture->chart->top_column;
     if (column == NULL || picture->line_count != 1 || !(line->x[0] > 0.0)) {
         return;
     }
-    double *tops = fulcrum_canvas_room(canvas, line->count, sizeof *tops);
+    double *tops = fulcrum_canvas_room(picture->canvas, line->count, sizeof *tops);
     struct fulcrum_limits span = fulcrum_limits_none();
     struct fulcrum_axis axis;
-    for (size_t i = 0; tops != NULL && i < line->count; i++) {
+    for (size_t i = 0; i < line->count; i++) {
         tops[i] = fulcrum_table_at(picture->table, line->rows[i], column).number;
     }
-    if (tops == NULL || !is_in_order(tops, line->count)) {
+    if (!is_in_order(tops, line->count)) {
         return;
     }
     fulcrum_limits_add_all(&span, tops, line->count);
@@ -873,7 +780,7 @@ static void find_top(struct fulcrum_canvas *canvas, struct picture *picture)
     }
     picture->top.label = picture->chart->top_label;
     picture->panels[0].top = &picture->top;
-    picture->panels[0].strip_pt = fulcrum_axis_height_pt(canvas, true);
+    picture->panels[0].strip_pt = fulcrum_axis_height_pt(picture->canvas, true);
 }
 
 /* Counts of 1..16 read well on a ruler; 1..512, and doublings, do not. */
@@ -897,51 +804,34 @@ static enum fulcrum_axis_kind x_kind(
                : FULCRUM_AXIS_LINEAR;
 }
 
-/* From where to where values are compared: as far as lines go, or points of a band. */
-static struct fulcrum_limits ideal_span(
-    const struct picture *picture, const struct place *place, bool is_behind)
-{
-    struct span span = span_of(&place->panel);
-    if (!is_behind) {
-        span.x.lo = fmin(1.0, span.x.lo);
-        for (size_t i = 0; i < picture->line_count; i++) {
-            fulcrum_limits_add_all(
-                &span.x, picture->lines[i].x, picture->lines[i].count);
-        }
-    } else if (!place->from->is_difference) {
-        fulcrum_limits_add(&span.x, span.y.lo);
-        fulcrum_limits_add(&span.x, span.y.hi);
-    }
-    return span.x;
-}
-
-/* What values are compared with: y = x or, of differences, 0; a band lies behind. */
+/* What values are compared with lies behind them: y = x or, of differences, 0. */
 static void add_ideal(const struct picture *picture, struct place *place)
 {
     const struct fulcrum_line_chart *chart = picture->chart;
     struct fulcrum_panel *panel = &place->panel;
     bool is_zero = place->from->is_difference;
     bool has_band = chart->ideal_frac > 0.0;
-    bool is_behind = is_zero || has_band;
-    if (panel->series_count == 0 || !(is_behind || chart->ideal_name != NULL)) {
+    struct span span = span_of(panel);
+    if (panel->series_count == 0 || !(is_zero || chart->ideal_name != NULL)) {
         return;
     }
-    if (!is_behind) {
+    if (!is_zero && has_band) {
+        fulcrum_limits_add(&span.x, span.y.lo);
+        fulcrum_limits_add(&span.x, span.y.hi);
+    } else if (!is_zero) {
         panel->y_options.kind = panel->x_options.kind;
     }
-    struct fulcrum_limits span = ideal_span(picture, place, is_behind);
     for (size_t i = 0; i < 2; i++) {
-        double x = i == 0 ? span.lo : span.hi;
+        double x = i == 0 ? span.x.lo : span.x.hi;
         double y = is_zero ? 0.0 : x;
         double half =
             has_band ? chart->ideal_frac * (is_zero ? 100.0 : y) : FULCRUM_UNKNOWN;
         place->ideal[i] = (struct fulcrum_panel_point){
             x, y, y - half, y + half, FULCRUM_UNKNOWN, FULCRUM_UNKNOWN, false, false};
     }
-    size_t at = is_behind ? 0 : panel->series_count;
-    memmove(&place->series[at + 1], &place->series[at],
-        (panel->series_count++ - at) * sizeof place->series[0]);
-    place->series[at] =
+    memmove(&place->series[1], &place->series[0],
+        panel->series_count++ * sizeof place->series[0]);
+    place->series[0] =
         (struct fulcrum_panel_series){place->ideal, 2, GREY_STYLE, FULCRUM_LOOK_CURVE};
 }
 
@@ -952,12 +842,11 @@ static void add_guides(struct picture *picture, struct place *place)
     const struct fulcrum_table *guides =
         fulcrum_result_table_of(picture->result, "guides");
     for (size_t i = 0; i < fulcrum_table_rows(guides) && panel->series_count > 0; i++) {
-        const char *text = fulcrum_table_at(guides, i, "text").text;
-        const char *group = fulcrum_table_at(guides, i, "group").text;
+        const char *text = fulcrum_chart_words(guides, i, "text");
+        const char *group = fulcrum_chart_words(guides, i, "group");
         double x = fulcrum_table_at(guides, i, "x").number;
-        size_t used = strlen(place->finding);
         if (fulcrum_table_at(guides, i, "panel").number != (double)place->rank ||
-            (group != NULL && place->group != NULL &&
+            (group[0] != '\0' && place->group != NULL &&
                 strcmp(group, place->group) != 0)) {
             continue;
         }
@@ -966,34 +855,37 @@ static void add_guides(struct picture *picture, struct place *place)
             learn(picture, SLOT_GUIDES, FULCRUM_SWATCH_GUIDE, 0,
                 picture->chart->guide_name);
         }
-        if (text != NULL && text[0] != '\0') {
-            (void)snprintf(place->finding + used, sizeof place->finding - used, "%s%s",
-                used > 0 ? ", " : "", text);
-            panel->finding = place->finding;
+        if (text[0] != '\0') {
+            bool is_first = panel->finding == place->from->finding;
+            panel->finding = fulcrum_canvas_join(
+                picture->canvas, is_first ? "" : panel->finding, ", ", text);
         }
     }
     panel->guides = place->guides;
 }
 
-static void write_title(const struct picture *picture, struct place *place)
+/* NULL: none. */
+static const char *title_of(const struct picture *picture, const struct place *place)
 {
     const struct fulcrum_line_panel *from = place->from;
+    const char *title =
+        place->which == 0 ? said(picture, "y", from->title) : from->title;
     const char *unit = NULL;
     (void)time_unit(picture, from, from->series[0].y, &unit);
     if (from->is_relative && isfinite(picture->relative_x)) {
         char at[48];
         fulcrum_plain_text(at, sizeof at, picture->relative_x);
-        (void)snprintf(place->title, sizeof place->title, "%s %s %s", from->title, at,
-            picture->chart->x_name);
-    } else if (has_free_cells(picture->chart) && from->title[0] != '\0') {
-        (void)snprintf(
-            place->title, sizeof place->title, "%s, %s", place->group, from->title);
-    } else {
-        (void)snprintf(place->title, sizeof place->title, "%s%s%s",
-            place->which == 0 ? said(picture, "y", from->title) : from->title,
-            unit != NULL ? ", " : "", unit != NULL ? unit : "");
+        return fulcrum_canvas_print(
+            picture->canvas, "%s %s %s", from->title, at, picture->chart->x_name);
     }
-    place->panel.title = place->title[0] != '\0' ? place->title : NULL;
+    if (has_free_cells(picture->chart) && from->title[0] != '\0') {
+        return fulcrum_canvas_print(
+            picture->canvas, "%s, %s", place->group, from->title);
+    }
+    if (unit != NULL) {
+        return fulcrum_canvas_print(picture->canvas, "%s, %s", title, unit);
+    }
+    return title[0] != '\0' ? title : NULL;
 }
 
 static void choose_axes(const struct picture *picture, struct place *place)
@@ -1018,21 +910,20 @@ static void choose_axes(const struct picture *picture, struct place *place)
     panel->y_options = from->y_axis != NULL ? *from->y_axis : panel->y_options;
 }
 
-static void find_place(
-    struct fulcrum_canvas *canvas, struct picture *picture, struct place *place)
+static void find_place(struct picture *picture, struct place *place)
 {
     const struct fulcrum_line_panel *from = place->from;
     struct fulcrum_panel *panel = &place->panel;
-    *panel = (struct fulcrum_panel){.series = place->series,
+    *panel = (struct fulcrum_panel){.title = title_of(picture, place),
+        .series = place->series,
         .finding = from->finding,
         .empty_text = from->empty_text,
         .notes = place->notes,
         .weight = from->weight > 0.0 ? from->weight : 1.0};
     panel->weight = place->which == 0 && from->weight == 0.0 ? 1.2 : panel->weight;
-    write_title(picture, place);
     for (size_t k = 0; k < FULCRUM_LINE_SERIES_MAX; k++) {
         for (size_t i = 0; i < picture->line_count && from->series[k].y != NULL; i++) {
-            add_series(canvas, picture, place, &picture->lines[i], &from->series[k]);
+            add_series(picture, place, &picture->lines[i], &from->series[k]);
         }
     }
     qsort(place->notes, panel->note_count, sizeof place->notes[0], compare_notes);
@@ -1041,7 +932,7 @@ static void find_place(
     add_ideal(picture, place);
     add_guides(picture, place);
     if (panel->series_count > 0) {
-        add_published(canvas, picture, place);
+        add_published(picture, place);
     }
 }
 
@@ -1065,7 +956,7 @@ static bool begin_place(const struct picture *picture, const struct cell *cell,
 }
 
 /* The panels of every cell, whether they have a value or not. */
-static void find_places(struct fulcrum_canvas *canvas, struct picture *picture)
+static void find_places(struct picture *picture)
 {
     size_t count = 0;
     for (size_t c = 0; c < picture->cell_count; c++) {
@@ -1074,7 +965,7 @@ static void find_places(struct fulcrum_canvas *canvas, struct picture *picture)
         cell->count = 0;
         for (size_t p = 0; p < FULCRUM_LINE_PANELS_MAX && count < PLACES_MAX; p++) {
             if (begin_place(picture, cell, p, &picture->places[count])) {
-                find_place(canvas, picture, &picture->places[count++]);
+                find_place(picture, &picture->places[count++]);
                 cell->count++;
             }
         }
@@ -1164,23 +1055,6 @@ static void stack_places(struct picture *picture)
     }
 }
 
-/* "; BEFORE WHAT" behind what is there, unless that says it already. */
-static void add_words(struct fulcrum_string *out, const char *before, const char *what)
-{
-    if (what != NULL && what[0] != '\0' &&
-        strstr(fulcrum_string_get(out), what) == NULL) {
-        fulcrum_string_add(out, "%s%s%s", out->length > 0 ? "; " : "", before, what);
-    }
-}
-
-static void replace(struct fulcrum_string *out, const char *text)
-{
-    if (text != NULL && text[0] != '\0') {
-        fulcrum_string_clear(out);
-        fulcrum_string_add(out, "%s", text);
-    }
-}
-
 /* A text of the result, or of the first row. */
 static const char *text_of(const struct fulcrum_result *result,
     const struct fulcrum_table *table, const char *key)
@@ -1190,50 +1064,61 @@ static const char *text_of(const struct fulcrum_result *result,
     return text[0] != '\0' || cell == NULL || varies(table, key) ? text : cell;
 }
 
-static void write_words(struct picture *picture, struct fulcrum_page *page,
-    const struct fulcrum_line_chart_data *data)
+/* "workload W; machine M; 40 actors", as far as the title does not say it. */
+static const char *subtitle_of(const struct picture *picture)
 {
-    static const struct {
-        const char *key;
-        const char *before;
-    } parts[] = {{"workload", "workload "}, {"machine", "machine "},
-        {"calibration", "calibration "}};
-    const struct fulcrum_result *result = data->result;
+    static const char *const keys[] = {
+        "workload", "machine", "calibration", "actors_rule"};
+    struct fulcrum_canvas *canvas = picture->canvas;
+    double actors = fulcrum_table_constant(picture->table, "actor_count");
+    const char *text = "";
+    for (size_t i = picture->x->title != NULL ? 0 : 2; i < 4; i++) {
+        const char *what = text_of(picture->result, picture->table, keys[i]);
+        if (i == 3 && isfinite(actors)) {
+            what = fulcrum_canvas_print(canvas, "%.0f actors", actors);
+        } else if (what[0] != '\0') {
+            what = fulcrum_canvas_print(
+                canvas, "%s %s", i == 3 ? "actors" : keys[i], what);
+        }
+        text = fulcrum_canvas_join(canvas, text, "; ", what);
+    }
+    return text;
+}
+
+/* What the caller and the result leave open. */
+static void write_words(struct picture *picture, const struct fulcrum_result *result)
+{
+    struct fulcrum_page *page = picture->page;
     const char *workload = text_of(result, picture->table, "workload");
     const char *machine = text_of(result, picture->table, "machine");
-    fulcrum_string_add(&picture->title, "%s%s%s", workload,
-        workload[0] != '\0' && machine[0] != '\0' ? " on " : "", machine);
-    for (size_t i = picture->x->title != NULL ? 0 : 2;
-         i < sizeof parts / sizeof parts[0]; i++) {
-        add_words(&picture->subtitle, parts[i].before,
-            text_of(result, picture->table, parts[i].key));
+    const char *title = fulcrum_result_text_of(result, "chart_title");
+    const char *subtitle = fulcrum_result_text_of(result, "chart_subtitle");
+    if (page->title == NULL && title[0] == '\0') {
+        title =
+            picture->x->title != NULL
+                ? picture->x->title
+                : fulcrum_canvas_print(picture->canvas, "%s%s%s", workload,
+                      workload[0] != '\0' && machine[0] != '\0' ? " on " : "", machine);
     }
-    double actors = fulcrum_table_constant(picture->table, "actor_count");
-    char count[48];
-    (void)snprintf(count, sizeof count, "%.0f actors", actors);
-    add_words(&picture->subtitle, isnan(actors) ? "actors " : "",
-        isnan(actors) ? text_of(result, picture->table, "actors_rule") : count);
-    add_words(&picture->footnote, "",
-        page->footnote != NULL ? page->footnote : picture->chart->footnote);
+    page->title = page->title != NULL ? page->title : title;
+    subtitle = subtitle[0] != '\0' ? subtitle : subtitle_of(picture);
+    page->subtitle = page->subtitle != NULL ? page->subtitle : subtitle;
+    struct fulcrum_string flags = {0};
     for (size_t i = 0; page->footnote == NULL && i < fulcrum_table_rows(picture->table);
          i++) {
         fulcrum_string_add_parts(
-            &picture->footnote, fulcrum_table_at(picture->table, i, "flags").text);
+            &flags, fulcrum_table_at(picture->table, i, "flags").text);
     }
+    note(picture, page->footnote == NULL ? picture->chart->footnote : NULL);
+    note(picture, fulcrum_string_get(&flags));
+    fulcrum_string_clear(&flags);
     const struct fulcrum_table *notes = fulcrum_result_table_of(result, "footnotes");
     for (size_t i = 0; i < fulcrum_table_rows(notes); i++) {
-        add_words(&picture->footnote, "", fulcrum_table_cell(notes, i, 0).text);
+        note(picture, fulcrum_table_cell(notes, i, 0).text);
     }
-    replace(&picture->title, picture->x->title);
-    replace(&picture->title, fulcrum_result_text_of(result, "chart_title"));
-    replace(&picture->subtitle, fulcrum_result_text_of(result, "chart_subtitle"));
-    page->title =
-        page->title != NULL ? page->title : fulcrum_string_get(&picture->title);
-    page->subtitle = page->subtitle != NULL ? page->subtitle
-                                            : fulcrum_string_get(&picture->subtitle);
 }
 
-static void explain(struct picture *picture, struct fulcrum_page *page)
+static void explain(struct picture *picture)
 {
     const struct fulcrum_line_chart *chart = picture->chart;
     bool has_band = chart->ideal_frac > 0.0;
@@ -1247,12 +1132,6 @@ static void explain(struct picture *picture, struct fulcrum_page *page)
         learn(picture, SLOT_POINTS + k, FULCRUM_SWATCH_MARKER, 0,
             is_points ? series->label : NULL);
     }
-    for (size_t i = 0; i < SLOT_COUNT; i++) {
-        const struct fulcrum_legend_entry *entry = &picture->legend[i];
-        fulcrum_page_explain(page, entry->swatch, entry->style, entry->label);
-    }
-    add_words(&picture->footnote, "",
-        picture->legend[SLOT_INTERVAL].label != NULL ? chart->interval_footnote : NULL);
 }
 
 /* For qsort. */
@@ -1263,22 +1142,11 @@ static int compare_landmarks(const void *a, const void *b)
     return (left->x > right->x) - (left->x < right->x);
 }
 
-/* ", landmark" behind a paragraph of the footnote, which begins with `intro`. */
-static void tell(struct picture *picture, bool *first, const char *intro,
-    const struct landmark *landmark)
-{
-    fulcrum_string_add(&picture->footnote, "%s%s%s",
-        *first && picture->footnote.length > 0 ? "\n" : "", *first ? intro : ", ",
-        landmark->text);
-    *first = false;
-}
-
 /* Keeps the landmarks within the axis, by x; the footnote names the others. */
 static void take_landmarks(struct picture *picture, const struct fulcrum_table *table)
 {
     struct landmark *all = picture->landmarks;
     size_t count = 0;
-    bool first = true;
     const struct fulcrum_axis *axis = &picture->panels[0].x;
     for (size_t i = 0; i < fulcrum_table_rows(table) && count < LANDMARKS_MAX; i++) {
         const char *name = fulcrum_table_at(table, i, "name").text;
@@ -1286,9 +1154,8 @@ static void take_landmarks(struct picture *picture, const struct fulcrum_table *
         if (name != NULL && x > 0.0 && isfinite(x)) {
             char number[48];
             fulcrum_plain_text(number, sizeof number, x);
-            (void)snprintf(
-                all[count].text, sizeof all[count].text, "%s %s", name, number);
-            all[count++].x = x;
+            all[count++] = (struct landmark){
+                fulcrum_canvas_print(picture->canvas, "%s %s", name, number), x};
         }
     }
     qsort(all, count, sizeof all[0], compare_landmarks);
@@ -1298,7 +1165,8 @@ static void take_landmarks(struct picture *picture, const struct fulcrum_table *
             picture->guides[picture->landmark_count] = all[i].x;
             all[picture->landmark_count++] = all[i];
         } else {
-            tell(picture, &first, "Beyond this chart: ", &all[i]);
+            fulcrum_page_note(
+                picture->canvas, picture->page, "Beyond this chart: ", all[i].text);
         }
     }
 }
@@ -1310,53 +1178,51 @@ static double flag_row_pt(const struct fulcrum_canvas *canvas)
 }
 
 /* Returns the rows that names take; the footnote lists those without a place. */
-static size_t place_flags(const struct fulcrum_canvas *canvas, struct picture *picture)
+static size_t place_flags(struct picture *picture)
 {
+    struct fulcrum_canvas *canvas = picture->canvas;
     struct fulcrum_text style = fulcrum_palette_text(FULCRUM_TEXT_FLAG);
-    struct fulcrum_extent extent = fulcrum_canvas_extent(canvas);
-    struct fulcrum_flag_post posts[LANDMARKS_MAX];
+    struct fulcrum_flag_post *posts = picture->posts;
     const struct fulcrum_panel *panel = &picture->panels[0];
     for (size_t i = 0; i < picture->landmark_count; i++) {
-        posts[i] = (struct fulcrum_flag_post){
-            .x = fulcrum_axis_at(&panel->x, picture->landmarks[i].x),
-            .width_pt =
-                fulcrum_canvas_measure(canvas, &style, picture->landmarks[i].text)
-                    .width_pt};
+        const struct landmark *landmark = &picture->landmarks[i];
+        posts[i].x = fulcrum_axis_at(&panel->x, landmark->x);
+        posts[i].width_pt =
+            fulcrum_canvas_measure(canvas, &style, landmark->text).width_pt;
     }
-    double rows_max = floor(flags_frac * extent.height_pt / flag_row_pt(canvas));
+    double rows_max = floor(
+        flags_frac * fulcrum_canvas_extent(canvas).height_pt / flag_row_pt(canvas));
     const struct fulcrum_flag_room room = {
         panel->header.x0, panel->header.x1, (size_t)rows_max};
     size_t rows = fulcrum_flag_posts_place(posts, picture->landmark_count, &room);
-    bool first = true;
     for (size_t i = 0; i < picture->landmark_count; i++) {
-        picture->landmarks[i].post = posts[i];
-        if (!posts[i].shown) {
-            tell(picture, &first, "Lines without a name: ", &picture->landmarks[i]);
-        }
+        fulcrum_page_note(canvas, picture->page, "Lines without a name: ",
+            posts[i].is_shown ? NULL : picture->landmarks[i].text);
     }
     return rows;
 }
 
 /* Poles stand on the first panel; thin lines carry them on through all panels. */
-static void draw_flags(struct fulcrum_canvas *canvas, const struct picture *picture)
+static void draw_flags(const struct picture *picture)
 {
+    struct fulcrum_canvas *canvas = picture->canvas;
     const struct fulcrum_pen pen = {
         .rgb = FULCRUM_TONE_MUTED, .width_pt = 0.6, .kind = FULCRUM_BOX_GUIDE};
     double bottom = picture->panels[0].frame.y0;
     for (size_t i = 0; i < picture->landmark_count; i++) {
-        const struct fulcrum_flag_post *post = &picture->landmarks[i].post;
-        if (!post->shown) {
-            continue;
-        }
+        const struct fulcrum_flag_post *post = &picture->posts[i];
+        bool to_left = post->x0 < post->x;
         double top =
             bottom - flags_gap_pt - flag_row_pt(canvas) * (double)(post->row + 1);
-        double gap_pt = post->to_left ? -fulcrum_flag_gap_pt : fulcrum_flag_gap_pt;
         const struct fulcrum_text style =
-            fulcrum_palette_anchored(FULCRUM_TEXT_FLAG, post->to_left ? 1.0 : 0.0, 0.0);
-        fulcrum_canvas_line(canvas, &pen, (struct fulcrum_spot){post->x, bottom},
-            (struct fulcrum_spot){post->x, top + 1.5});
-        fulcrum_canvas_text(canvas, &style,
-            (struct fulcrum_spot){post->x + gap_pt, top}, picture->landmarks[i].text);
+            fulcrum_palette_anchored(FULCRUM_TEXT_FLAG, to_left ? 1.0 : 0.0, 0.0);
+        if (post->is_shown) {
+            fulcrum_canvas_line(canvas, &pen, (struct fulcrum_spot){post->x, bottom},
+                (struct fulcrum_spot){post->x, top + 1.5});
+            fulcrum_canvas_text(canvas, &style,
+                (struct fulcrum_spot){to_left ? post->x1 : post->x0, top},
+                picture->landmarks[i].text);
+        }
     }
 }
 
@@ -1364,22 +1230,22 @@ static void draw_flags(struct fulcrum_canvas *canvas, const struct picture *pict
  * Ticks and the width of the axes are settled: names of landmarks need them, the
  * footnote needs to know which names found a place, and the panels get what is left.
  */
-static void place_landmarks(struct fulcrum_canvas *canvas, struct picture *picture,
-    struct fulcrum_page *page, const struct fulcrum_table *landmarks)
+static void place_landmarks(
+    struct picture *picture, const struct fulcrum_table *landmarks)
 {
     struct fulcrum_stack *stack = &picture->cells[0].stack;
     take_landmarks(picture, landmarks);
-    size_t rows = place_flags(canvas, picture);
-    page->footnote = fulcrum_string_get(&picture->footnote);
+    size_t rows = place_flags(picture);
     for (size_t i = 0; i < stack->count; i++) {
         picture->panels[i].guides = picture->guides;
         picture->panels[i].guide_count = picture->landmark_count;
     }
     picture->panels[0].strip_pt =
-        rows > 0 ? (double)rows * flag_row_pt(canvas) + flags_gap_pt : 0.0;
-    fulcrum_page_explain(page, FULCRUM_SWATCH_GUIDE, 0,
+        rows > 0 ? (double)rows * flag_row_pt(picture->canvas) + flags_gap_pt : 0.0;
+    learn(picture, SLOT_LANDMARKS, FULCRUM_SWATCH_GUIDE, 0,
         picture->landmark_count > 0 ? picture->chart->landmark_name : NULL);
-    fulcrum_stack_place(canvas, stack, fulcrum_page_body(canvas, page));
+    fulcrum_stack_place(
+        picture->canvas, stack, fulcrum_page_body(picture->canvas, picture->page));
 }
 
 /* Leaves out cells where nothing is drawn; returns how many there are. */
@@ -1467,26 +1333,26 @@ static void label_cells(struct picture *picture, const struct grid *grid)
 }
 
 /* Frames of all cells begin at one distance, so that columns are in line. */
-static void place_cells(const struct fulcrum_canvas *canvas, struct picture *picture,
-    struct fulcrum_rect body, const struct grid *grid)
+static void place_cells(
+    struct picture *picture, struct fulcrum_rect body, const struct grid *grid)
 {
     double left_pt = 0.0;
     for (size_t i = 0; i < picture->cell_count; i++) {
         struct fulcrum_stack *stack = &picture->cells[i].stack;
-        fulcrum_stack_fit(canvas, stack, grid_cell(grid, body, i));
+        fulcrum_stack_fit(picture->canvas, stack, grid_cell(grid, body, i));
         left_pt = fmax(left_pt, stack->left_pt);
     }
     for (size_t i = 0; i < picture->cell_count; i++) {
         struct fulcrum_stack *stack = &picture->cells[i].stack;
         stack->left_pt = left_pt;
-        fulcrum_stack_place(canvas, stack, grid_cell(grid, body, i));
+        fulcrum_stack_place(picture->canvas, stack, grid_cell(grid, body, i));
     }
 }
 
-static void draw_cells(
-    struct fulcrum_canvas *canvas, struct picture *picture, struct fulcrum_page *page)
+static void draw_cells(struct picture *picture)
 {
-    struct fulcrum_rect body = fulcrum_page_body(canvas, page);
+    struct fulcrum_canvas *canvas = picture->canvas;
+    struct fulcrum_rect body = fulcrum_page_body(canvas, picture->page);
     struct fulcrum_extent extent = fulcrum_canvas_extent(canvas);
     struct fulcrum_extent cell = {0.0, 0.0};
     struct grid grid = {1, 1, 0.0};
@@ -1507,35 +1373,16 @@ static void draw_cells(
         }
     }
     label_cells(picture, &grid);
-    place_cells(canvas, picture, body, &grid);
+    place_cells(picture, body, &grid);
     const struct fulcrum_table *landmarks =
         fulcrum_result_table_of(picture->result, "landmarks");
     if (fulcrum_table_rows(landmarks) > 0) {
-        place_landmarks(canvas, picture, page, landmarks);
+        place_landmarks(picture, landmarks);
     }
-    fulcrum_page_draw(canvas, page);
-    draw_flags(canvas, picture);
+    fulcrum_page_draw(canvas, picture->page);
+    draw_flags(picture);
     for (size_t i = 0; i < picture->cell_count; i++) {
         fulcrum_stack_draw(canvas, &picture->cells[i].stack);
-    }
-}
-
-static void draw_picture(
-    struct fulcrum_canvas *canvas, struct fulcrum_page *page, struct picture *picture)
-{
-    find_cells(picture);
-    find_places(canvas, picture);
-    stack_places(picture);
-    bool is_empty = keep_cells(picture) == 0;
-    if (!is_empty) {
-        explain(picture, page);
-        find_top(canvas, picture);
-    }
-    page->footnote = fulcrum_string_get(&picture->footnote);
-    if (is_empty) {
-        fulcrum_page_draw_empty(canvas, page);
-    } else {
-        draw_cells(canvas, picture, page);
     }
 }
 
@@ -1544,16 +1391,31 @@ void fulcrum_line_chart_draw(
 {
     struct picture *picture = fulcrum_canvas_room(canvas, 1, sizeof *picture);
     const struct fulcrum_line_chart_data *data = given;
-    if (picture == NULL) {
+    const struct fulcrum_line_key *keys = data->chart->lines->lines;
+    picture->canvas = canvas;
+    picture->page = page;
+    picture->chart = data->chart->lines;
+    picture->result = data->result;
+    picture->table = fulcrum_chart_table(data->result, picture->chart->table);
+    picture->published = fulcrum_result_table_of(data->result, "published");
+    picture->relative_x = fulcrum_result_number_of(data->result, "relative_x");
+    picture->x = find_x(picture->chart, picture->table);
+    for (size_t k = 0; k < FULCRUM_LINE_KEYS_MAX && keys[k].column != NULL; k++) {
+        picture->tells[k] = strcmp(keys[k].column, picture->x->column) != 0 &&
+                            (k == 0 || varies(picture->table, keys[k].column));
+    }
+    if (take_lines(picture) != FULCRUM_OK) {
         return;
     }
-    begin(picture, data);
-    if (take_lines(canvas, picture) != FULCRUM_OK) {
+    write_words(picture, data->result);
+    find_cells(picture);
+    find_places(picture);
+    stack_places(picture);
+    if (keep_cells(picture) == 0) {
+        fulcrum_page_draw_empty(canvas, page);
         return;
     }
-    write_words(picture, page, data);
-    draw_picture(canvas, page, picture);
-    fulcrum_string_clear(&picture->title);
-    fulcrum_string_clear(&picture->subtitle);
-    fulcrum_string_clear(&picture->footnote);
+    explain(picture);
+    find_top(picture);
+    draw_cells(picture);
 }

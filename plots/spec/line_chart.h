@@ -101,6 +101,7 @@ struct fulcrum_line_chart {
     double
         ideal_frac; /* how far beside it still counts as on it; 0: there is no band */
     struct fulcrum_line_mark marks[FULCRUM_LINE_MARKS_MAX];
+    size_t mark_style;       /* of marks and intervals in the legend */
     const char *full_name;   /* of points without a mark, in the legend, or NULL */
     const char *bars_name;   /* of the intervals of points; NULL: "90 % interval" */
     const char *note_column; /* a text beside the point; NULL: none */

@@ -286,6 +286,7 @@ static const struct fulcrum_line_chart parity = {
     .ideal_name = "equal, to within 10 %",
     .ideal_frac = 0.1,
     .marks = {{"state", "fitted", "hollow: the fit has seen it", false}},
+    .mark_style = 7,
     .full_name = "filled: predicted",
 };
 
@@ -311,7 +312,7 @@ static const struct fulcrum_line_chart measured = {
                    .weight = 1.0},
         {.title = "",
             .finding = "error of the prediction, %",
-            .series = {{"error", NULL, FULCRUM_LINE_BARS, 1}},
+            .series = {{"error", "predicted", FULCRUM_LINE_BARS, 1}},
             .is_difference = true,
             .empty_text = "nothing to compare",
             .y_axis = AXIS(LINEAR, 0.12),
@@ -319,6 +320,7 @@ static const struct fulcrum_line_chart measured = {
     .has_bands = true,
     .marks = {{"state", "disturbed", "disturbed, not among the errors", true},
         {"fit", "seen", "hollow: the fit has seen it", false}},
+    .mark_style = 1,
     .bars_name = "least to largest window",
     .guide_name = "failed",
 };

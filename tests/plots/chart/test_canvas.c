@@ -58,7 +58,7 @@ TEST(test_text_box_follows_anchor_and_rotation)
     assert_close("left", box.rect.x0, 200.0 - extent.width_pt, 1e-12);
     assert_close("top", box.rect.y0, 100.0 - extent.height_pt / 2.0, 1e-12);
     /* A quarter turn: width and height change places, the anchor stays. */
-    style.rotation_deg = 90.0;
+    style.is_upright = true;
     fulcrum_canvas_text(canvas, &style, (struct fulcrum_spot){200, 100}, "throughput");
     box = last_box(canvas);
     assert_close("end", box.rect.y0, 100.0, 1e-9);
@@ -192,7 +192,7 @@ TEST(test_flags_share_rows_only_where_they_fit)
     struct fulcrum_flag_post apart[] = {
         {.x = 50, .width_pt = 40}, {.x = 150, .width_pt = 40}};
     CU_ASSERT_EQUAL(fulcrum_flag_posts_place(apart, 2, &room), 1);
-    CU_ASSERT(apart[0].shown && apart[1].shown);
+    CU_ASSERT(apart[0].is_shown && apart[1].is_shown);
     /* One place for all: three rows on two sides hold six. */
     struct fulcrum_flag_post crowd[9];
     for (size_t i = 0; i < 9; i++) {
@@ -201,12 +201,12 @@ TEST(test_flags_share_rows_only_where_they_fit)
     CU_ASSERT_EQUAL(fulcrum_flag_posts_place(crowd, 9, &room), 3);
     size_t shown = 0;
     for (size_t i = 0; i < 9; i++) {
-        shown += crowd[i].shown ? 1U : 0U;
+        shown += crowd[i].is_shown ? 1U : 0U;
     }
     CU_ASSERT_EQUAL(shown, 6);
     struct fulcrum_flag_post wide[] = {{.x = 150, .width_pt = 400}};
     CU_ASSERT_EQUAL(fulcrum_flag_posts_place(wide, 1, &room), 0);
-    CU_ASSERT_FALSE(wide[0].shown);
+    CU_ASSERT_FALSE(wide[0].is_shown);
     CU_ASSERT_EQUAL(fulcrum_flag_posts_place(NULL, 0, &room), 0);
 }
 
@@ -221,7 +221,7 @@ static struct fulcrum_canvas *new_picture(void)
     fulcrum_canvas_fill(canvas, &pen, spots, 3);
     fulcrum_canvas_marker(canvas, &pen, &marker, spots[1]);
     struct fulcrum_text style = plain;
-    style.rotation_deg = 30.0;
+    style.is_upright = true;
     fulcrum_canvas_text(
         canvas, &style, (struct fulcrum_spot){200, 200}, "steps per joule, µs");
     /* Not UTF-8: must neither warn nor break the file. */

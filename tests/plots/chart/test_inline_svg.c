@@ -92,7 +92,7 @@ TEST(test_texts_stay_texts)
     style.weight = FULCRUM_TEXT_BOLD;
     fulcrum_canvas_text(canvas, &style, (struct fulcrum_spot){200.0, 10.0}, "right");
     style.anchor_x = 0.5;
-    style.rotation_deg = 90.0;
+    style.is_upright = true;
     fulcrum_canvas_text(canvas, &style, (struct fulcrum_spot){20.0, 100.0}, "turned");
     char *svg = svg_of(canvas, "texts");
     CU_ASSERT_PTR_NOT_NULL(strstr(svg, ">a &lt; b &amp; c</text>"));
@@ -183,19 +183,17 @@ TEST(test_captions_are_kept_instead_of_drawn)
 {
     struct fulcrum_canvas *drawn = new_canvas();
     struct fulcrum_canvas *bare = new_canvas();
-    fulcrum_canvas_keep_captions(bare);
+    const struct fulcrum_captions *captions = fulcrum_canvas_captions(bare);
+    fulcrum_canvas_captions(bare)->are_kept = true;
     ASSERT_OK(draw(drawn));
     ASSERT_OK(draw(bare));
     char *with = svg_of(drawn, "with");
     char *without = svg_of(bare, "without");
     CU_ASSERT_EQUAL(count(with, "The title") + count(with, "the footnote"), 2);
     CU_ASSERT_EQUAL(count(without, "The title") + count(without, "the footnote"), 0);
-    CU_ASSERT_STRING_EQUAL(
-        fulcrum_canvas_caption(bare, FULCRUM_CAPTION_TITLE), "The title");
-    CU_ASSERT_STRING_EQUAL(
-        fulcrum_canvas_caption(bare, FULCRUM_CAPTION_SUBTITLE), "the subtitle");
-    CU_ASSERT_STRING_EQUAL(
-        fulcrum_canvas_caption(bare, FULCRUM_CAPTION_FOOTNOTE), "the footnote");
+    CU_ASSERT_STRING_EQUAL(captions->title, "The title");
+    CU_ASSERT_STRING_EQUAL(captions->subtitle, "the subtitle");
+    CU_ASSERT_STRING_EQUAL(captions->footnote, "the footnote");
     free(with);
     free(without);
     fulcrum_canvas_free(drawn);
@@ -205,10 +203,11 @@ TEST(test_captions_are_kept_instead_of_drawn)
 TEST(test_an_empty_caption_is_none)
 {
     struct fulcrum_canvas *canvas = new_canvas();
-    CU_ASSERT_PTR_NULL(fulcrum_canvas_caption(canvas, FULCRUM_CAPTION_TITLE));
-    fulcrum_canvas_set_caption(canvas, FULCRUM_CAPTION_TITLE, "a");
-    fulcrum_canvas_set_caption(canvas, FULCRUM_CAPTION_TITLE, "");
-    CU_ASSERT_PTR_NULL(fulcrum_canvas_caption(canvas, FULCRUM_CAPTION_TITLE));
+    const struct fulcrum_page page = {.title = ""};
+    fulcrum_canvas_captions(canvas)->are_kept = true;
+    fulcrum_page_draw(canvas, &page);
+    CU_ASSERT_PTR_NULL(fulcrum_canvas_captions(canvas)->title);
+    CU_ASSERT_PTR_NULL(fulcrum_canvas_captions(canvas)->footnote);
     fulcrum_canvas_free(canvas);
 }
 
