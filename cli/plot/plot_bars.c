@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <math.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,6 +10,7 @@
 #include "cli/message.h"
 #include "cli/plot/plot_job.h"
 #include "model/design/scale.h"
+#include "model/quantity.h"
 #include "model/stage_kind.h"
 #include "model/string.h"
 #include "model/try.h"
@@ -17,7 +19,7 @@
 /* --- Breakdowns of sweeps and predictions --- */
 
 /* What files may have in common, and else are told apart by. */
-enum common { WORKLOAD, MACHINE, CALIBRATION, COMMONS, FIELDS_MOST = 8 };
+enum common { WORKLOAD, MACHINE, CALIBRATION, COMMONS };
 static const char *const common_keys[COMMONS] = {"workload", "machine", "calibration"};
 
 /* Files that become one chart. */
@@ -26,8 +28,6 @@ struct breakdown {
     struct fulcrum_plot_source *files; /* the first is borrowed */
     size_t count;
     const char *common[COMMONS]; /* "": files differ in it */
-    size_t field_count;          /* columns that vary in the file at hand */
-    size_t fields[FIELDS_MOST];
     struct fulcrum_table *table; /* of the chart */
     struct fulcrum_string footnote;
 };
@@ -46,80 +46,44 @@ static void make_row(struct fulcrum_result *result, const char *key)
     }
 }
 
-static void find_fields(struct breakdown *breakdown, const struct fulcrum_table *table)
-{
-    breakdown->field_count = 0;
-    for (size_t j = 0; j < fulcrum_table_columns(table); j++) {
-        if (breakdown->field_count < FIELDS_MOST && fulcrum_plot_varies(table, j)) {
-            breakdown->fields[breakdown->field_count++] = j;
-        }
-    }
-}
-
-/* "64 actors", "sm_count 40". */
-static void write_value(struct fulcrum_string *out, const char *path, double value)
-{
-    static const struct {
-        const char *path;
-        const char *one;
-    } words[] = {{"run.actor_count", "actor"}, {"run.gpu_count", "GPU"},
-        {"run.sm_count", "SM"}, {"machine.gpu.sm_count", "SM"},
-        {"machine.gpu.count", "GPU"}, {"machine.cpu.thread_count", "thread"},
-        {"run.node_count", "node"}};
-    const char *dot = strrchr(path, '.');
-    const char *between = out->length > 0 ? ", " : "";
-    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
-        if (strcmp(words[i].path, path) == 0) {
-            fulcrum_string_add(out, "%s%.6g %s%s", between, value, words[i].one,
-                value == 1.0 ? "" : "s");
-            return;
-        }
-    }
-    fulcrum_string_add(out, "%s%s %.6g", between, dot != NULL ? dot + 1 : path, value);
-}
-
 /* What files differ in comes first, then what varies in this one. */
 static void name_bar(const struct breakdown *breakdown,
     const struct fulcrum_plot_source *file, const struct fulcrum_table *from,
-    size_t row)
+    const struct fulcrum_plot_fields *fields, size_t row)
 {
     struct fulcrum_string name = {0};
+    const char *texts[COMMONS];
     for (size_t k = 0; k < COMMONS; k++) {
-        const char *text = fulcrum_plot_text_of(file->result, from, common_keys[k]);
-        if (breakdown->common[k][0] == '\0' && text[0] != '\0') {
-            fulcrum_string_add(&name, "%s%s", name.length > 0 ? ", " : "", text);
+        texts[k] = fulcrum_plot_text_of(file->result, from, common_keys[k]);
+        if (breakdown->common[k][0] == '\0' && texts[k][0] != '\0') {
+            fulcrum_string_add(&name, "%s%s", name.length > 0 ? ", " : "", texts[k]);
         }
     }
-    for (size_t k = 0; k < breakdown->field_count; k++) {
-        size_t j = breakdown->fields[k];
-        write_value(&name, fulcrum_table_column(from, j).key,
-            fulcrum_table_cell(from, row, j).number);
+    fulcrum_plot_fields_name(&name, from, fields, row);
+    if (name.length == 0) {
+        fulcrum_string_add(
+            &name, "%s", texts[MACHINE][0] != '\0' ? texts[MACHINE] : file->name);
     }
-    const char *machine =
-        fulcrum_plot_text_of(file->result, from, common_keys[MACHINE]);
-    const char *whole = machine[0] != '\0' ? machine : file->name;
-    fulcrum_table_text(breakdown->table, "name", NULL,
-        name.length > 0 ? fulcrum_string_get(&name) : whole);
+    fulcrum_table_text(breakdown->table, "name", NULL, fulcrum_string_get(&name));
     fulcrum_string_clear(&name);
 }
 
-/* What the chart looks at, NAN where there is no such row; whether all of it is known.
+/* What the chart looks at, NAN where there is no such row; whether all parts are known.
  */
 static bool add_cells(
     const struct breakdown *breakdown, const struct fulcrum_table *from, size_t row)
 {
+    enum { PARTS = FULCRUM_BAR_PARTS_MAX };
     const struct fulcrum_bar_chart *chart = breakdown->chart;
-    const char *const others[] = {
-        chart->whole, chart->panels[0].interval, chart->panels[0].rate};
+    const char *keys[PARTS + 3] = {
+        [PARTS] = chart->whole, chart->panels[0].interval, chart->panels[0].rate};
     bool is_known = true;
-    for (size_t k = 0; k < FULCRUM_BAR_PARTS_MAX + sizeof others / sizeof others[0];
-         k++) {
-        const char *key = k < FULCRUM_BAR_PARTS_MAX ? chart->parts[k].key
-                                                    : others[k - FULCRUM_BAR_PARTS_MAX];
+    for (size_t k = 0; k < PARTS + 3; k++) {
+        const char *key = k < PARTS ? chart->parts[k].key : keys[k];
         if (key != NULL && key[0] != '\0') {
             struct fulcrum_cell cell = fulcrum_table_at(from, row, key);
             fulcrum_plot_cell_add(breakdown->table, key, cell);
-            is_known = is_known && (k > FULCRUM_BAR_PARTS_MAX || isfinite(cell.number));
+            is_known = is_known && (k > PARTS || isfinite(cell.number));
         }
     }
     return is_known;
@@ -133,29 +97,25 @@ static enum fulcrum_status add_points_of(struct breakdown *breakdown,
         .chart = breakdown->chart, .result = file->result};
     const struct fulcrum_table *from =
         fulcrum_bar_chart_table(breakdown->chart, file->result);
+    const struct fulcrum_plot_fields fields = fulcrum_plot_fields_of(from);
     size_t rows = fulcrum_table_rows(from);
-    size_t failed = 0;
     size_t known = 0;
     TRY(fulcrum_bar_chart_check(&data, err));
-    find_fields(breakdown, from);
     if (has_groups && fulcrum_table_rows(breakdown->table) > 0) {
         fulcrum_table_row(breakdown->table);
         fulcrum_table_text(breakdown->table, "name", NULL, "");
         (void)add_cells(breakdown, from, rows);
     }
     for (size_t i = 0; i < rows; i++) {
-        if (!fulcrum_plot_ran(from, i)) {
-            failed++;
-            continue;
+        if (fulcrum_plot_ran(from, i)) {
+            fulcrum_table_row(breakdown->table);
+            name_bar(breakdown, file, from, &fields, i);
+            known += add_cells(breakdown, from, i) ? 1U : 0U;
         }
-        fulcrum_table_row(breakdown->table);
-        name_bar(breakdown, file, from, i);
-        known += add_cells(breakdown, from, i) ? 1U : 0U;
-        fulcrum_string_add_parts(
-            &breakdown->footnote, fulcrum_plot_text(from, i, "flags"));
     }
     FAIL_IF(known == 0, err, FULCRUM_ERR_UNSUPPORTED, "no point has a breakdown of %s",
         breakdown->chart->name);
+    size_t failed = fulcrum_plot_flags_add(&breakdown->footnote, from);
     /* A prediction has its flags in a list. */
     const struct fulcrum_table *flags = fulcrum_result_table_of(file->result, "flags");
     for (size_t i = 0; i < fulcrum_table_rows(flags); i++) {
@@ -169,80 +129,68 @@ static enum fulcrum_status add_points_of(struct breakdown *breakdown,
     return FULCRUM_OK;
 }
 
-/* Texts that all points of all files share. */
-static void find_common(struct breakdown *breakdown)
+static enum fulcrum_status open_file(const struct fulcrum_plot_job *job, size_t i,
+    struct fulcrum_plot_source *out, struct fulcrum_error *err)
 {
-    for (size_t k = 0; k < COMMONS; k++) {
-        breakdown->common[k] = "";
+    if (i > 0) {
+        TRY(fulcrum_plot_source_open(
+            job->more.items[i - 1], FULCRUM_PLOT_SWEEP, out, err));
     }
+    FAIL_IF(
+        out->content != FULCRUM_PLOT_SWEEP && out->content != FULCRUM_PLOT_PREDICTION,
+        err, FULCRUM_ERR_UNSUPPORTED, "%s holds %s: a breakdown is drawn from %s or %s",
+        out->name, fulcrum_plot_content_words(out->content),
+        fulcrum_plot_content_words(FULCRUM_PLOT_SWEEP),
+        fulcrum_plot_content_words(FULCRUM_PLOT_PREDICTION));
+    return FULCRUM_OK;
+}
+
+/* Texts that all points of all files share; returns whether a file has several. */
+static bool compare_files(struct breakdown *breakdown, struct fulcrum_result *result)
+{
+    bool has_groups = false;
     for (size_t i = 0; i < breakdown->count; i++) {
-        const struct fulcrum_result *result = breakdown->files[i].result;
+        struct fulcrum_result *from = breakdown->files[i].result;
+        if (fulcrum_bar_chart_table(breakdown->chart, from) == NULL) {
+            make_row(from, breakdown->chart->table);
+        }
         const struct fulcrum_table *table =
-            fulcrum_bar_chart_table(breakdown->chart, result);
+            fulcrum_bar_chart_table(breakdown->chart, from);
+        has_groups |= fulcrum_table_rows(table) > 1;
         for (size_t k = 0; k < COMMONS; k++) {
-            const char *text = fulcrum_plot_text_of(result, table, common_keys[k]);
+            const char *text = fulcrum_plot_text_of(from, table, common_keys[k]);
             bool is_same = i == 0 || strcmp(breakdown->common[k], text) == 0;
             breakdown->common[k] = is_same ? text : "";
         }
     }
-}
-
-static void add_calibration(struct fulcrum_result *result, const char *name)
-{
-    fulcrum_result_print(
-        result, "subtitle", NULL, "%s%s", name[0] != '\0' ? "calibration " : "", name);
-}
-
-static enum fulcrum_status open_files(struct breakdown *breakdown,
-    const struct fulcrum_plot_job *job, struct fulcrum_error *err)
-{
-    breakdown->files[0] = job->source;
-    for (size_t i = 0; i < breakdown->count; i++) {
-        struct fulcrum_plot_source *file = &breakdown->files[i];
-        if (i > 0) {
-            TRY(fulcrum_plot_source_open(
-                job->more.items[i - 1], FULCRUM_PLOT_SWEEP, file, err));
-        }
-        FAIL_IF(file->content != FULCRUM_PLOT_SWEEP &&
-                    file->content != FULCRUM_PLOT_PREDICTION,
-            err, FULCRUM_ERR_UNSUPPORTED,
-            "%s holds %s: a breakdown is drawn from %s or %s", file->name,
-            fulcrum_plot_content_words(file->content),
-            fulcrum_plot_content_words(FULCRUM_PLOT_SWEEP),
-            fulcrum_plot_content_words(FULCRUM_PLOT_PREDICTION));
-        if (fulcrum_bar_chart_table(breakdown->chart, file->result) == NULL) {
-            make_row(file->result, breakdown->chart->table);
-        }
+    for (size_t k = 0; k < COMMONS; k++) {
+        fulcrum_result_text(result, common_keys[k], NULL, breakdown->common[k]);
     }
-    return FULCRUM_OK;
+    return has_groups;
 }
 
+/* A row for each point that could run, named after what varies in its file and, of
+ * several files, what tells them apart; one without a name between groups. */
 enum fulcrum_status fulcrum_plot_breakdown_add(const struct fulcrum_plot_job *job,
     struct fulcrum_result *result, struct fulcrum_error *err)
 {
-    const struct fulcrum_bar_chart *chart = fulcrum_breakdowns[job->parts];
     size_t count = job->more.count + 1;
-    struct breakdown breakdown = {.chart = chart,
+    struct breakdown breakdown = {.chart = fulcrum_breakdowns[job->parts],
         .files = fulcrum_allocate(count, sizeof *breakdown.files),
-        .count = count,
-        .table = fulcrum_result_table(result, chart->table, NULL)};
-    bool has_groups = false;
-    enum fulcrum_status status;
-    TRY_OR_END(open_files(&breakdown, job, err));
+        .count = count};
+    enum fulcrum_status status = FULCRUM_OK;
+    breakdown.table = fulcrum_result_table(result, breakdown.chart->table, NULL);
+    breakdown.files[0] = job->source;
     for (size_t i = 0; i < count; i++) {
-        has_groups = has_groups || fulcrum_table_rows(fulcrum_bar_chart_table(
-                                       chart, breakdown.files[i].result)) > 1;
+        TRY_OR_END(open_file(job, i, &breakdown.files[i], err));
     }
-    find_common(&breakdown);
+    bool has_groups = compare_files(&breakdown, result);
     for (size_t i = 0; i < count; i++) {
         status = add_points_of(&breakdown, &breakdown.files[i], has_groups, err);
         TRY_OR_END(status == FULCRUM_OK
                        ? status
                        : fulcrum_fail_in(err, status, breakdown.files[i].name));
     }
-    fulcrum_plot_title_add(
-        result, "title", breakdown.common[WORKLOAD], breakdown.common[MACHINE]);
-    add_calibration(result, breakdown.common[CALIBRATION]);
     fulcrum_result_text(
         result, "footnote", NULL, fulcrum_string_get(&breakdown.footnote));
 end:
@@ -314,42 +262,15 @@ static enum fulcrum_status check_component(
     return FULCRUM_OK;
 }
 
-static void add_component_words(struct fulcrum_result *result,
-    const struct fulcrum_table *table, bool is_clipped, bool has_others)
-{
-    struct fulcrum_string subtitle = {0};
-    char others[100] = "";
-    fulcrum_plot_say(
-        &subtitle, "workload ", fulcrum_plot_text_of(result, table, "workload"), "; ");
-    fulcrum_plot_say(&subtitle, "calibration ",
-        fulcrum_plot_text_of(result, table, "calibration"), "; ");
-    fulcrum_result_print(result, "subtitle", NULL,
-        "%seach component made ideal in turn: what is gone is its part",
-        fulcrum_string_get(&subtitle));
-    fulcrum_string_clear(&subtitle);
-    if (has_others) {
-        (void)snprintf(others, sizeof others,
-            " GPUs other than the calibration's: scaled, x or / %g for one standard "
-            "deviation.",
-            FULCRUM_GPU_SPREAD_FACTOR);
-    }
-    fulcrum_result_print(result, "footnote", NULL,
-        "GPU time is a sum: its parts have no order. Parts of a run are what is gained "
-        "in the order DRAM bandwidth, latencies, SMs, arithmetic, launches, host; in "
-        "another order they differ.%s%s",
-        is_clipped ? " Parts below 0 are drawn as 0." : "", others);
-}
-
 enum fulcrum_status fulcrum_plot_components_add(const struct fulcrum_plot_job *job,
     struct fulcrum_result *result, struct fulcrum_error *err)
 {
-    static const char *const numbers[] = {"gpu_s", "gpu_frac", "run_frac", NULL};
     struct fulcrum_table *table =
         fulcrum_bar_chart_table(&fulcrum_bars_components, result);
     const struct machine first = machine_at(table, 0);
     bool is_clipped = false;
+    char others[100] = "";
     (void)job;
-    TRY(fulcrum_plot_check_numbers(table, numbers, err));
     for (size_t i = 0; i < fulcrum_table_rows(table); i++) {
         TRY(check_component(table, i, err));
     }
@@ -366,12 +287,20 @@ enum fulcrum_status fulcrum_plot_components_add(const struct fulcrum_plot_job *j
             fulcrum_table_number(table, "run_time_rel", NULL,
                 at_least_0(table, i, "run_frac") * first.steps_per_s /
                     machine.steps_per_s);
-            is_clipped =
-                is_clipped || fulcrum_plot_number(table, i, "run_frac") < -CLIPPED_FROM;
+            is_clipped |= fulcrum_plot_number(table, i, "run_frac") < -CLIPPED_FROM;
         }
     }
-    add_component_words(
-        result, table, is_clipped, first.end < fulcrum_table_rows(table));
+    if (first.end < fulcrum_table_rows(table)) {
+        (void)snprintf(others, sizeof others,
+            " GPUs other than the calibration's: scaled, x or / %g for one standard "
+            "deviation.",
+            FULCRUM_GPU_SPREAD_FACTOR);
+    }
+    fulcrum_result_print(result, "footnote", NULL,
+        "GPU time is a sum: its parts have no order. Parts of a run are what is gained "
+        "in the order DRAM bandwidth, latencies, SMs, arithmetic, launches, host; in "
+        "another order they differ.%s%s",
+        is_clipped ? " Parts below 0 are drawn as 0." : "", others);
     return FULCRUM_OK;
 }
 
@@ -386,41 +315,36 @@ enum fulcrum_status fulcrum_plot_components_add(const struct fulcrum_plot_job *j
 /* Of a normal distribution, 90 % lie within so many standard deviations. */
 static const double normal_90 = 1.645;
 
-/* A bar of four rows; `spread` is the factor of the whole's interval, NAN: none. */
-static void add_bar(struct fulcrum_table *table, const char *name,
-    const struct fulcrum_gpu_scale *scale, double spread)
+/* What is none of the model's parts is latency, the last. */
+enum { GPU_PARTS = 4 };
+static const struct {
+    const char *component;
+    enum fulcrum_ideal ideal;
+    size_t offset;
+} gpu_parts[GPU_PARTS] = {
+    {"math", FULCRUM_IDEAL_MATH, offsetof(struct fulcrum_gpu_scale, math)},
+    {"sm", FULCRUM_IDEAL_SM, offsetof(struct fulcrum_gpu_scale, sm)},
+    {"dram", FULCRUM_IDEAL_DRAM, offsetof(struct fulcrum_gpu_scale, dram)},
+    {"rest", FULCRUM_IDEAL_LATENCY, offsetof(struct fulcrum_gpu_scale, latency)}};
+
+static double *part_of(struct fulcrum_gpu_scale *scale, size_t part)
 {
-    const struct {
-        const char *component;
-        double value;
-    } parts[] = {{"math", scale->math}, {"sm", scale->sm}, {"dram", scale->dram},
-        {"rest", scale->latency}};
-    double whole = fulcrum_gpu_scale_sum(scale);
-    for (size_t k = 0; k < sizeof parts / sizeof parts[0]; k++) {
-        fulcrum_table_row(table);
-        fulcrum_table_text(table, "gpu", NULL, name);
-        fulcrum_table_text(table, "component", NULL, parts[k].component);
-        fulcrum_table_number(table, "gpu_time_rel", NULL, parts[k].value);
-        fulcrum_table_estimate(
-            table, "whole_rel", NULL, whole, whole / spread, whole * spread);
-    }
+    return (double *)(void *)((char *)scale + gpu_parts[part].offset);
 }
 
-/* What is none of the model's parts is latency. */
-static double *part_of(
-    struct fulcrum_gpu_scale *scale, const struct fulcrum_reference_point *point)
+/* A bar of a row for each part; `spread` is the factor of the whole's interval, NAN:
+ * none. */
+static void add_bar(struct fulcrum_table *table, const char *name,
+    struct fulcrum_gpu_scale scale, double spread)
 {
-    const struct fulcrum_reference_setting *component =
-        fulcrum_reference_find_setting(point, "component");
-    switch (fulcrum_ideal_find(component != NULL ? component->text : "")) {
-    case FULCRUM_IDEAL_MATH:
-        return &scale->math;
-    case FULCRUM_IDEAL_SM:
-        return &scale->sm;
-    case FULCRUM_IDEAL_DRAM:
-        return &scale->dram;
-    default:
-        return &scale->latency;
+    double whole = fulcrum_gpu_scale_sum(&scale);
+    for (size_t k = 0; k < GPU_PARTS; k++) {
+        fulcrum_table_row(table);
+        fulcrum_table_text(table, "gpu", NULL, name);
+        fulcrum_table_text(table, "component", NULL, gpu_parts[k].component);
+        fulcrum_table_number(table, "gpu_time_rel", NULL, *part_of(&scale, k));
+        fulcrum_table_estimate(
+            table, "whole_rel", NULL, whole, whole / spread, whole * spread);
     }
 }
 
@@ -432,12 +356,18 @@ static size_t take_published(
     *out = (struct fulcrum_gpu_scale){0};
     for (size_t i = 0; i < reference->point_count; i++) {
         const struct fulcrum_reference_point *point = &reference->points[i];
-        for (size_t k = 0; k < point->observation_count; k++) {
-            if (strcmp(point->observations[k].quantity, "gpu_time_frac") == 0) {
-                *part_of(out, point) += point->observations[k].value;
-                found++;
-                break;
-            }
+        const struct fulcrum_reference_setting *component =
+            fulcrum_reference_find_setting(point, "component");
+        const struct fulcrum_observation *share =
+            fulcrum_reference_find_observation(point, "gpu_time_frac");
+        size_t ideal = fulcrum_ideal_find(component != NULL ? component->text : "");
+        size_t k = 0;
+        while (k < GPU_PARTS - 1 && gpu_parts[k].ideal != ideal) {
+            k++;
+        }
+        if (share != NULL) {
+            *part_of(out, k) += share->value;
+            found++;
         }
     }
     out->latency += fmax(0.0, 1.0 - fulcrum_gpu_scale_sum(out));
@@ -460,10 +390,9 @@ static enum fulcrum_status add_machines(struct fulcrum_table *table,
         const struct fulcrum_gpu *gpu = &design.machine.gpu;
         if (design.machine.accelerator == FULCRUM_ACCELERATOR_GPU &&
             strcmp(gpu->name, from->name) != 0) {
-            struct fulcrum_gpu_scale scale =
-                fulcrum_gpu_scale(&reference->design.workload.network, from, gpu);
-            add_bar(
-                table, gpu->name, &scale, pow(FULCRUM_GPU_SPREAD_FACTOR, normal_90));
+            add_bar(table, gpu->name,
+                fulcrum_gpu_scale(&reference->design.workload.network, from, gpu),
+                pow(FULCRUM_GPU_SPREAD_FACTOR, normal_90));
         }
     }
     return FULCRUM_OK;
@@ -485,7 +414,7 @@ enum fulcrum_status fulcrum_plot_gpu_time_add(const struct fulcrum_plot_job *job
         "inci2020-fig2-text",
         reference->name);
     (void)snprintf(name, sizeof name, "%s, published", gpu->name);
-    add_bar(table, name, &scale, (double)NAN);
+    add_bar(table, name, scale, FULCRUM_UNKNOWN);
     fulcrum_result_text(result, "title", NULL, reference->title);
     fulcrum_result_print(result, "subtitle", NULL,
         "reference %s; workload %s; below the first bar: predicted from the shares of "
@@ -500,9 +429,9 @@ enum fulcrum_status fulcrum_plot_gpu_time_add(const struct fulcrum_plot_job *job
         double half = floor(gpu->sm_count / 2.0);
         (void)snprintf(
             name, sizeof name, "the same on %.0f of %.0f SMs", half, gpu->sm_count);
-        scale =
-            fulcrum_sm_scale(&reference->design.workload.network, gpu->sm_count, half);
-        add_bar(table, name, &scale, (double)NAN);
+        add_bar(table, name,
+            fulcrum_sm_scale(&reference->design.workload.network, gpu->sm_count, half),
+            FULCRUM_UNKNOWN);
     }
     machines = strcmp(machines, "none") == 0 ? NULL : machines;
     return add_machines(table, reference, machines, err);
@@ -515,14 +444,6 @@ enum fulcrum_status fulcrum_plot_gpu_time_add(const struct fulcrum_plot_job *job
  * read shares off a figure do not tell CPU and GPU apart, and what they leave open
  * stays open.
  */
-
-/* Whether the quantity is the share of that stage. */
-static bool is_share_of(const char *quantity, const char *stage)
-{
-    size_t length = strlen(stage);
-    return strncmp(quantity, stage, length) == 0 &&
-           strcmp(quantity + length, "_frac") == 0;
-}
 
 /* "DDPG", or "algorithm DDPG, simulator Ant" where a point sets more than one thing. */
 static void write_settings(
@@ -547,28 +468,28 @@ static void write_settings(
 static double add_stage_shares(
     struct fulcrum_table *table, const struct fulcrum_reference_point *point)
 {
+    const struct fulcrum_observation *runtime =
+        fulcrum_reference_find_observation(point, "runtime_s");
     struct fulcrum_string name = {0};
     char text[32] = "";
     double sum = 0.0;
     write_settings(&name, point);
-    for (size_t k = 0; k < point->observation_count; k++) {
-        if (strcmp(point->observations[k].quantity, "runtime_s") == 0) {
-            (void)snprintf(
-                text, sizeof text, "of %.0f s", point->observations[k].value);
-        }
+    if (runtime != NULL) {
+        (void)snprintf(text, sizeof text, "of %.0f s", runtime->value);
     }
-    for (size_t i = 0; i < point->observation_count * FULCRUM_STAGE_WORK_COUNT; i++) {
-        const struct fulcrum_observation *observation =
-            &point->observations[i / FULCRUM_STAGE_WORK_COUNT];
-        const char *stage = fulcrum_stage_kind_name(
-            (enum fulcrum_stage_kind)(i % FULCRUM_STAGE_WORK_COUNT));
-        if (is_share_of(observation->quantity, stage)) {
+    for (int i = 0; i < FULCRUM_STAGE_WORK_COUNT; i++) {
+        const char *stage = fulcrum_stage_kind_name((enum fulcrum_stage_kind)i);
+        char quantity[64];
+        (void)snprintf(quantity, sizeof quantity, "%s_frac", stage);
+        const struct fulcrum_observation *share =
+            fulcrum_reference_find_observation(point, quantity);
+        if (share != NULL) {
             fulcrum_table_row(table);
             fulcrum_table_text(table, "run", NULL, fulcrum_string_get(&name));
             fulcrum_table_text(table, "stage", NULL, stage);
-            fulcrum_table_number(table, "share_frac", NULL, observation->value);
+            fulcrum_table_number(table, "share_frac", NULL, share->value);
             fulcrum_table_text(table, "text", NULL, text);
-            sum += observation->value;
+            sum += share->value;
         }
     }
     fulcrum_string_clear(&name);
@@ -599,23 +520,5 @@ enum fulcrum_status fulcrum_plot_stages_add(const struct fulcrum_plot_job *job,
         "reference %s: no share of time by stage, such as simulation_frac: "
         "expected one like rlscope-fig5-stage-shares",
         reference->name);
-    return FULCRUM_OK;
-}
-
-/* --- Partitions of a GPU --- */
-
-enum fulcrum_status fulcrum_plot_partition_add(const struct fulcrum_plot_job *job,
-    struct fulcrum_result *result, struct fulcrum_error *err)
-{
-    (void)job;
-    const struct fulcrum_table *table =
-        fulcrum_bar_chart_table(&fulcrum_bars_partition, result);
-    const char *gpu = fulcrum_plot_text_of(result, table, "gpu");
-    const char *workload = fulcrum_plot_text_of(result, table, "workload");
-    (void)err;
-    fulcrum_result_print(result, "title", NULL, "%s on parts of %s%s",
-        workload[0] != '\0' ? workload : "Training", gpu[0] != '\0' ? "one " : "a GPU",
-        gpu);
-    add_calibration(result, fulcrum_plot_text_of(result, table, "calibration"));
     return FULCRUM_OK;
 }

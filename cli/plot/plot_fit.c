@@ -6,14 +6,14 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "calibrate/fit/fit.h"
 #include "cli/plot/plot_job.h"
 #include "model/design/design.h"
 #include "model/interval.h"
+#include "model/quantity.h"
 #include "model/try.h"
 #include "plots/chart/axis.h"
 #include "plots/spec/charts.h"
-
-enum { NUMBER_SIZE = 32 };
 
 /* Of a normal distribution, 90 % lie within so many standard deviations. */
 static const double normal_90 = 1.645;
@@ -25,139 +25,117 @@ static void add_span(struct fulcrum_table *table, const char *key, double lo, do
     fulcrum_table_estimate(table, key, NULL, (double)NAN, lo, hi);
 }
 
-/* Whether the data say more of a parameter than its prior. */
-static bool is_identified(const struct fulcrum_table *parameters, size_t row)
-{
-    return fulcrum_plot_says(parameters, row, "verdict", "identified");
-}
-
 /* --- Fits --- */
+
+/* "20 us": a number of up to `digits`, with the unit where it takes prefixes. */
+struct number_text {
+    char chars[32];
+};
+
+static struct number_text si(double value, int digits, const char *unit)
+{
+    struct number_text text;
+    fulcrum_si_text(text.chars, sizeof text.chars, value, digits, unit);
+    return text;
+}
 
 /* On the scale where the error of a parameter is taken to be normal. */
 static double on_scale(enum fulcrum_scale scale, double value)
 {
-    switch (scale) {
-    case FULCRUM_SCALE_LOG:
-        return value > 0.0 ? log(value) : (double)NAN;
-    case FULCRUM_SCALE_LOGIT:
-        return value > 0.0 && value < 1.0 ? log(value / (1.0 - value)) : (double)NAN;
-    case FULCRUM_SCALE_LINEAR:
-    default:
-        return value;
-    }
+    bool is_inside = scale == FULCRUM_SCALE_LINEAR ||
+                     (value > 0.0 && (scale == FULCRUM_SCALE_LOG || value < 1.0));
+    return is_inside ? fulcrum_fit_to_scale(scale, value) : FULCRUM_UNKNOWN;
 }
 
-static enum fulcrum_status read_scale(const struct fulcrum_table *table, size_t row,
-    enum fulcrum_scale *out, struct fulcrum_error *err)
+/*
+ * In prior standard deviations. Without draws a fit knows the spread around its best
+ * values alone. Words are what it means, or its path, and "20 us: 44 us (28 us to
+ * 66 us)".
+ */
+static enum fulcrum_status add_parameter(
+    struct fulcrum_table *table, size_t row, struct fulcrum_error *err)
 {
-    const char *name = fulcrum_plot_text(table, row, "scale");
-    for (int i = 0; fulcrum_scale_name((enum fulcrum_scale)i) != NULL; i++) {
-        if (strcmp(fulcrum_scale_name((enum fulcrum_scale)i), name) == 0) {
-            *out = (enum fulcrum_scale)i;
-            return FULCRUM_OK;
-        }
-    }
-    return fulcrum_fail(err, FULCRUM_ERR_FORMAT,
-        "parameters[%zu].scale = '%s': expected linear, log or logit", row, name);
-}
-
-/* What it means in words, or its path, and "20 us: 44 us (28 us to 66 us)". */
-static void add_parameter_words(struct fulcrum_table *table, size_t row)
-{
-    static const char *const keys[] = {
-        "prior", "fitted", "posterior_low", "posterior_high"};
+    const char *scale_name = fulcrum_plot_text(table, row, "scale");
     const char *path = fulcrum_plot_text(table, row, "path");
     const struct fulcrum_field *field = fulcrum_field_find(path);
     const char *unit = field != NULL && field->unit[0] != '\0' ? field->unit : NULL;
-    char texts[4][NUMBER_SIZE];
-    for (size_t i = 0; i < 4; i++) {
-        fulcrum_si_text(texts[i], sizeof texts[i],
-            fulcrum_plot_number(table, row, keys[i]), 2, unit);
-    }
-    bool has_span = isfinite(fulcrum_plot_number(table, row, "posterior_low"));
-    fulcrum_table_text(
-        table, "shown_name", NULL, field != NULL ? field->meaning : path);
-    fulcrum_plot_print(table, "shown_text", "%s \xe2\x86\x92 %s%s%s%s%s%s", texts[0],
-        texts[1], has_span ? " (" : "", has_span ? texts[2] : "",
-        has_span ? " to " : "", has_span ? texts[3] : "", has_span ? ")" : "");
-}
-
-/* In prior standard deviations. Without draws a fit knows the spread around its best
- * values alone. */
-static enum fulcrum_status add_parameter(struct fulcrum_table *table, size_t row,
-    bool *is_by_slopes, struct fulcrum_error *err)
-{
-    enum fulcrum_scale scale = FULCRUM_SCALE_LINEAR;
-    double unit = fulcrum_plot_number(table, row, "prior_sd");
-    double sd = fulcrum_plot_number(table, row, "posterior_sd_frac");
+    double prior = fulcrum_plot_number(table, row, "prior");
+    double prior_sd = fulcrum_plot_number(table, row, "prior_sd");
+    double fitted = fulcrum_plot_number(table, row, "fitted");
     double low = fulcrum_plot_number(table, row, "posterior_low");
     double high = fulcrum_plot_number(table, row, "posterior_high");
-    TRY(read_scale(table, row, &scale, err));
-    FAIL_IF(!(unit > 0.0), err, FULCRUM_ERR_RANGE,
-        "parameters[%zu].prior_sd = %g: expected a number above 0", row, unit);
-    double centre = on_scale(scale, fulcrum_plot_number(table, row, "prior"));
-    double fitted =
-        (on_scale(scale, fulcrum_plot_number(table, row, "fitted")) - centre) / unit;
-    bool has_span = !isnan(low) && !isnan(high);
-    double lo =
-        has_span ? (on_scale(scale, low) - centre) / unit : fitted - normal_90 * sd;
-    double hi =
-        has_span ? (on_scale(scale, high) - centre) / unit : fitted + normal_90 * sd;
-    *is_by_slopes = *is_by_slopes || (isnan(low) && isfinite(lo));
+    double sd = fulcrum_plot_number(table, row, "posterior_sd_frac");
+    bool is_identified = fulcrum_plot_says(table, row, "verdict", "identified");
+    enum fulcrum_scale scale = FULCRUM_SCALE_LINEAR;
+    while (fulcrum_scale_name(scale) != NULL &&
+           strcmp(fulcrum_scale_name(scale), scale_name) != 0) {
+        scale++;
+    }
+    FAIL_IF(fulcrum_scale_name(scale) == NULL, err, FULCRUM_ERR_FORMAT,
+        "parameters[%zu].scale = '%s': expected linear, log or logit", row, scale_name);
+    FAIL_IF(!(prior_sd > 0.0), err, FULCRUM_ERR_RANGE,
+        "parameters[%zu].prior_sd = %g: expected a number above 0", row, prior_sd);
+    double centre = on_scale(scale, prior);
+    double best = (on_scale(scale, fitted) - centre) / prior_sd;
+    double lo = (on_scale(scale, low) - centre) / prior_sd;
+    double hi = (on_scale(scale, high) - centre) / prior_sd;
+    if (isnan(low) || isnan(high)) {
+        lo = best - normal_90 * sd;
+        hi = best + normal_90 * sd;
+    }
     fulcrum_table_return(table, row);
-    add_parameter_words(table, row);
+    fulcrum_table_text(
+        table, "shown_name", NULL, field != NULL ? field->meaning : path);
+    if (isfinite(low)) {
+        fulcrum_plot_print(table, "shown_text", "%s \xe2\x86\x92 %s (%s to %s)",
+            si(prior, 2, unit).chars, si(fitted, 2, unit).chars, si(low, 2, unit).chars,
+            si(high, 2, unit).chars);
+    } else {
+        fulcrum_plot_print(table, "shown_text", "%s \xe2\x86\x92 %s",
+            si(prior, 2, unit).chars, si(fitted, 2, unit).chars);
+    }
     add_span(table, "prior_z", -normal_90, normal_90);
-    add_span(table, is_identified(table, row) ? "posterior_z" : "open_z", lo, hi);
-    fulcrum_table_number(table, "fitted_z", NULL, fitted);
+    add_span(table, is_identified ? "posterior_z" : "open_z", lo, hi);
+    fulcrum_table_number(table, "fitted_z", NULL, best);
     /* What the data say most of is first. */
     fulcrum_table_number(table, "rank", NULL, isnan(sd) ? last_rank : sd);
     return FULCRUM_OK;
 }
 
-/* "5.8: fitted 5.81, from others 6.1". */
-static void add_figure_words(
-    struct fulcrum_table *table, size_t row, const double numbers[3])
-{
-    char texts[3][NUMBER_SIZE];
-    bool is_held_out = isnan(fulcrum_plot_number(table, row, "sd"));
-    for (size_t k = 0; k < 3; k++) {
-        fulcrum_si_text(texts[k], sizeof texts[k], numbers[k], 3, NULL);
-    }
-    /* A figure without a deviation was predicted alone. */
-    fulcrum_plot_print(table, "shown_name", "%s, point %.0f: %s%s",
-        fulcrum_plot_text(table, row, "reference"),
-        fulcrum_plot_number(table, row, "point"),
-        fulcrum_plot_text(table, row, "quantity"), is_held_out ? ", held out" : "");
-    fulcrum_plot_print(table, "shown_text", "%s: fitted %s%s%s", texts[0], texts[1],
-        isnan(numbers[2]) ? "" : ", from others ", isnan(numbers[2]) ? "" : texts[2]);
-}
-
-/* Relative to what was observed. */
+/* Relative to what was observed; words are "5.8: fitted 5.81, from others 6.1". */
 static enum fulcrum_status add_figure(
     struct fulcrum_table *table, size_t row, struct fulcrum_error *err)
 {
     double unit = fulcrum_plot_number(table, row, "observed");
+    double sd = fulcrum_plot_number(table, row, "sd");
+    double prior_low = fulcrum_plot_number(table, row, "prior_low");
+    double prior_high = fulcrum_plot_number(table, row, "prior_high");
+    double others = fulcrum_plot_number(table, row, "held_out_mean");
+    double others_sd = fulcrum_plot_number(table, row, "held_out_sd");
+    double mean = fulcrum_plot_number(table, row, "posterior_mean");
+    double mean_sd = fulcrum_plot_number(table, row, "posterior_sd");
+    double best = fulcrum_plot_number(table, row, "simulated");
     FAIL_IF(!(unit > 0.0), err, FULCRUM_ERR_RANGE,
         "figures[%zu].observed = %g: expected a number above 0", row, unit);
-    double sd = fulcrum_plot_number(table, row, "sd") / unit;
-    double others = fulcrum_plot_number(table, row, "held_out_mean");
-    double mean = fulcrum_plot_number(table, row, "posterior_mean") / unit;
-    double mean_half =
-        normal_90 * fulcrum_plot_number(table, row, "posterior_sd") / unit;
-    double others_half =
-        normal_90 * fulcrum_plot_number(table, row, "held_out_sd") / unit;
-    double best = fulcrum_plot_number(table, row, "simulated");
     /* What the parameters themselves give; simulations of it are closest to the model.
      */
     best = isnan(best) ? fulcrum_plot_number(table, row, "fitted") : best;
     fulcrum_table_return(table, row);
-    add_figure_words(table, row, (double[]){unit, best, others});
-    add_span(table, "prior_rel", fulcrum_plot_number(table, row, "prior_low") / unit,
-        fulcrum_plot_number(table, row, "prior_high") / unit);
-    add_span(
-        table, "others_rel", others / unit - others_half, others / unit + others_half);
-    add_span(table, "posterior_rel", mean - mean_half, mean + mean_half);
-    add_span(table, "observed_rel", 1.0 - sd, 1.0 + sd);
+    /* A figure without a deviation was predicted alone. */
+    fulcrum_plot_print(table, "shown_name", "%s, point %.0f: %s%s",
+        fulcrum_plot_text(table, row, "reference"),
+        fulcrum_plot_number(table, row, "point"),
+        fulcrum_plot_text(table, row, "quantity"), isnan(sd) ? ", held out" : "");
+    fulcrum_plot_print(table, "shown_text", "%s: fitted %s%s%s",
+        si(unit, 3, NULL).chars, si(best, 3, NULL).chars,
+        isnan(others) ? "" : ", from others ",
+        isnan(others) ? "" : si(others, 3, NULL).chars);
+    add_span(table, "prior_rel", prior_low / unit, prior_high / unit);
+    add_span(table, "others_rel", (others - normal_90 * others_sd) / unit,
+        (others + normal_90 * others_sd) / unit);
+    add_span(table, "posterior_rel", (mean - normal_90 * mean_sd) / unit,
+        (mean + normal_90 * mean_sd) / unit);
+    add_span(table, "observed_rel", 1.0 - sd / unit, 1.0 + sd / unit);
     fulcrum_table_number(table, "fitted_rel", NULL, best / unit);
     return FULCRUM_OK;
 }
@@ -165,22 +143,19 @@ static enum fulcrum_status add_figure(
 enum fulcrum_status fulcrum_plot_fit_add(const struct fulcrum_plot_job *job,
     struct fulcrum_result *result, struct fulcrum_error *err)
 {
-    static const char *const parameter_columns[] = {"prior", "prior_sd", "fitted",
-        "posterior_low", "posterior_high", "posterior_sd_frac", NULL};
-    static const char *const figure_columns[] = {"observed", "sd", "prior_low",
-        "prior_high", "fitted", "simulated", "posterior_mean", "posterior_sd",
-        "held_out_mean", "held_out_sd", NULL};
     struct fulcrum_table *parameters = fulcrum_chart_table(result, "parameters");
     struct fulcrum_table *figures = fulcrum_chart_table(result, "figures");
     size_t count = fulcrum_table_rows(parameters);
     size_t identified = 0;
     bool is_by_slopes = false;
     (void)job;
-    TRY(fulcrum_plot_check_numbers(parameters, parameter_columns, err));
-    TRY(fulcrum_plot_check_numbers(figures, figure_columns, err));
     for (size_t i = 0; i < count; i++) {
-        TRY(add_parameter(parameters, i, &is_by_slopes, err));
-        identified += is_identified(parameters, i) ? 1 : 0;
+        TRY(add_parameter(parameters, i, err));
+        bool is_identified = fulcrum_plot_says(parameters, i, "verdict", "identified");
+        const char *span = is_identified ? "posterior_z" : "open_z";
+        identified += is_identified ? 1 : 0;
+        is_by_slopes |= isnan(fulcrum_plot_number(parameters, i, "posterior_low")) &&
+                        isfinite(fulcrum_table_at(parameters, i, span).lo);
     }
     for (size_t i = 0; i < fulcrum_table_rows(figures); i++) {
         TRY(add_figure(figures, i, err));
@@ -190,7 +165,6 @@ enum fulcrum_status fulcrum_plot_fit_add(const struct fulcrum_plot_job *job,
         fulcrum_plot_print(parameters, "headline",
             "%zu of %zu told apart from their priors", identified, count);
     }
-    fulcrum_result_text(result, "title", NULL, "Priors, and what a fit left of them");
     fulcrum_result_print(result, "subtitle", NULL,
         "%zu parameters, %zu figures; right: prior and best fit%s", count,
         fulcrum_table_rows(figures),
@@ -255,32 +229,30 @@ static enum fulcrum_status read_metric(const struct fulcrum_table *table, size_t
 static void add_metric_words(
     struct fulcrum_table *table, const struct metric *metric, size_t row)
 {
-    char lo[NUMBER_SIZE];
-    char hi[NUMBER_SIZE];
-    char interactions[80] = "";
     double interaction = fulcrum_plot_number(table, row, "interaction_frac");
-    fulcrum_plot_print(table, "panel", "%s%s%s", metric->name,
-        metric->unit[0] != '\0' ? ", " : "", metric->unit);
-    fulcrum_table_text(
-        table, "axis_unit", NULL, metric->shown != NULL ? metric->shown : "");
-    fulcrum_si_text(
-        lo, sizeof lo, fulcrum_plot_number(table, row, "metric_lo"), 3, metric->shown);
-    fulcrum_si_text(
-        hi, sizeof hi, fulcrum_plot_number(table, row, "metric_hi"), 3, metric->shown);
+    double lo = fulcrum_plot_number(table, row, "metric_lo");
+    double hi = fulcrum_plot_number(table, row, "metric_hi");
+    double least = fulcrum_plot_number(table, row, "field_lo");
+    double most = fulcrum_plot_number(table, row, "field_hi");
+    const char *unit = shown_unit(fulcrum_plot_text(table, row, "field_unit"));
+    char interactions[80] = "";
     if (isfinite(interaction)) {
         (void)snprintf(interactions, sizeof interactions,
             "; interactions %.0f %% of the variance", 100.0 * fmax(0.0, interaction));
     }
+    fulcrum_plot_print(table, "panel", "%s%s%s", metric->name,
+        metric->unit[0] != '\0' ? ", " : "", metric->unit);
+    fulcrum_table_text(
+        table, "axis_unit", NULL, metric->shown != NULL ? metric->shown : "");
     fulcrum_plot_print(table, "headline",
-        "90 %% between %s and %s with all fields at once%s", lo, hi, interactions);
-    double least = fulcrum_plot_number(table, row, "field_lo");
-    double most = fulcrum_plot_number(table, row, "field_hi");
-    bool is_known = isfinite(least) && isfinite(most);
-    const char *unit = shown_unit(fulcrum_plot_text(table, row, "field_unit"));
-    fulcrum_si_text(lo, sizeof lo, least, 3, unit);
-    fulcrum_si_text(hi, sizeof hi, most, 3, unit);
-    fulcrum_plot_print(table, "reach", "%s%s%s", is_known ? lo : "",
-        is_known ? " to " : "", is_known ? hi : "");
+        "90 %% between %s and %s with all fields at once%s",
+        si(lo, 3, metric->shown).chars, si(hi, 3, metric->shown).chars, interactions);
+    if (isfinite(least) && isfinite(most)) {
+        fulcrum_plot_print(table, "reach", "%s to %s", si(least, 3, unit).chars,
+            si(most, 3, unit).chars);
+    } else {
+        fulcrum_table_text(table, "reach", NULL, "");
+    }
 }
 
 /* What the metric is at an end of its bars, where that is not next to its value: three
@@ -288,14 +260,12 @@ static void add_metric_words(
 static void add_end(struct fulcrum_table *table, const char *key,
     const struct metric *metric, double end, double value)
 {
-    char text[NUMBER_SIZE] = "";
     bool is_known = fabs(value) > 0.0 && metric->longest > 0.0;
     double extra = is_known ? log10(fabs(value) / metric->longest) : 0.0;
     int digits = (int)fmin(3.0 + ceil(fmax(0.0, extra)), 6.0);
-    if (fabs(end - value) > 2e-3 * metric->longest) {
-        fulcrum_si_text(text, sizeof text, end, digits, metric->shown);
-    }
-    fulcrum_table_text(table, key, NULL, text);
+    bool is_told = fabs(end - value) > 2e-3 * metric->longest;
+    fulcrum_table_text(
+        table, key, NULL, is_told ? si(end, digits, metric->shown).chars : "");
 }
 
 static void add_bars(
@@ -352,16 +322,9 @@ static void add_variance_shares(struct fulcrum_table *table, size_t row)
 enum fulcrum_status fulcrum_plot_tornado_add(const struct fulcrum_plot_job *job,
     struct fulcrum_result *result, struct fulcrum_error *err)
 {
-    static const char *const numbers[] = {"field_lo", "field_hi", "first_frac",
-        "first_error", "total_frac", "total_error", "swing_lo", "swing_hi",
-        "metric_value", "metric_lo", "metric_hi", "interaction_frac", NULL};
-    static const char *const keys[] = {
-        "workload", "machine", "calibration", "actors_rule", "compared_to"};
-    const char *texts[5];
     struct fulcrum_table *table = fulcrum_chart_table(result, "rows");
     size_t metrics = 0;
     (void)job;
-    TRY(fulcrum_plot_check_numbers(table, numbers, err));
     for (size_t i = 0; i < fulcrum_table_rows(table);) {
         struct metric metric;
         FAIL_IF(metrics++ == FULCRUM_BAR_GROUPS_MAX, err, FULCRUM_ERR_RANGE,
@@ -375,14 +338,6 @@ enum fulcrum_status fulcrum_plot_tornado_add(const struct fulcrum_plot_job *job,
             add_bars(table, &metric, i);
             add_variance_shares(table, i);
         }
-    }
-    for (size_t i = 0; i < 5; i++) {
-        texts[i] = fulcrum_plot_text_of(result, table, keys[i]);
-    }
-    if (texts[1][0] != '\0') {
-        fulcrum_result_print(result, "subtitle", NULL,
-            "%s on %s; calibration %s; actors %s%s%s", texts[0], texts[1], texts[2],
-            texts[3], texts[4][0] != '\0' ? "; compared to " : "", texts[4]);
     }
     return FULCRUM_OK;
 }

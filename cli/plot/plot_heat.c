@@ -14,19 +14,6 @@
 #include "model/string.h"
 #include "model/try.h"
 
-/* Columns of fields that vary, but for `taken`; the first is chosen. NULL: none. */
-static const char *free_field(const struct fulcrum_table *points, const char *taken)
-{
-    for (size_t j = 0; j < fulcrum_table_columns(points); j++) {
-        const char *key = fulcrum_table_column(points, j).key;
-        if (fulcrum_plot_varies(points, j) &&
-            (taken == NULL || strcmp(taken, key) != 0)) {
-            return key;
-        }
-    }
-    return NULL;
-}
-
 /* How many different numbers a column has. */
 static size_t count_values(const struct fulcrum_table *points, size_t column)
 {
@@ -42,20 +29,11 @@ static size_t count_values(const struct fulcrum_table *points, size_t column)
     return count;
 }
 
-/* Points that differ in something else too would lie over each other. */
-static enum fulcrum_status check_others(const struct fulcrum_table *points,
-    const char *x, const char *y, struct fulcrum_error *err)
+/* Points that differ in a text would lie over each other. */
+static enum fulcrum_status check_texts(
+    const struct fulcrum_table *points, struct fulcrum_error *err)
 {
     static const char *const texts[] = {"machine", "workload", "calibration"};
-    for (size_t j = 0; j < fulcrum_table_columns(points); j++) {
-        const char *key = fulcrum_table_column(points, j).key;
-        FAIL_IF(fulcrum_plot_varies(points, j) && strcmp(key, x) != 0 &&
-                    strcmp(key, y) != 0,
-            err, FULCRUM_ERR_FORMAT,
-            "%s varies too, with %zu values, beside %s and %s: a heat map takes a "
-            "sweep over two fields",
-            key, count_values(points, j), x, y);
-    }
     for (size_t i = 0; i < fulcrum_table_rows(points) * 3; i++) {
         const char *first = fulcrum_table_at(points, 0, texts[i % 3]).text;
         const char *here = fulcrum_table_at(points, i / 3, texts[i % 3]).text;
@@ -68,75 +46,64 @@ static enum fulcrum_status check_others(const struct fulcrum_table *points,
     return FULCRUM_OK;
 }
 
+/* Columns. */
+struct axes {
+    const char *x;
+    const char *y;
+};
+
 /* Two that vary make the axes, in their order, unless the user names them. */
-static enum fulcrum_status add_axes(const struct fulcrum_plot_job *job,
-    struct fulcrum_result *result, struct fulcrum_error *err)
+static enum fulcrum_status find_axes(const struct fulcrum_plot_job *job,
+    const struct fulcrum_table *points, struct axes *out, struct fulcrum_error *err)
 {
-    const struct fulcrum_table *points = fulcrum_chart_table(result, "points");
-    char label[160];
-    if (job->x != NULL) {
-        TRY(fulcrum_plot_check_column(points, "--x", job->x, err));
+    const struct fulcrum_plot_fields fields = fulcrum_plot_fields_of(points);
+    const char *x = job->x;
+    const char *y = job->y;
+    size_t third = fields.count;
+    TRY(x != NULL ? fulcrum_plot_check_column(points, "--x", x, err) : FULCRUM_OK);
+    TRY(y != NULL ? fulcrum_plot_check_column(points, "--y", y, err) : FULCRUM_OK);
+    for (size_t i = 0; i < fields.count; i++) {
+        const char *key = fulcrum_table_column(points, fields.columns[i]).key;
+        bool is_axis =
+            (x != NULL && strcmp(x, key) == 0) || (y != NULL && strcmp(y, key) == 0);
+        if (!is_axis && (x == NULL || y == NULL)) {
+            *(x == NULL ? &x : &y) = key;
+        } else if (!is_axis && third == fields.count) {
+            third = i;
+        }
     }
-    if (job->y != NULL) {
-        TRY(fulcrum_plot_check_column(points, "--y", job->y, err));
-    }
-    const char *x = job->x != NULL ? job->x : free_field(points, job->y);
-    const char *y = job->y != NULL ? job->y : free_field(points, x);
     FAIL_IF(x == NULL || y == NULL, err, FULCRUM_ERR_FORMAT,
         "%s: a heat map takes a sweep over two (--vary twice), or columns named by "
         "--x and --y",
         x == NULL ? "no field varies" : "only one field varies");
     FAIL_IF(strcmp(x, y) == 0, err, FULCRUM_ERR_FORMAT,
         "%s on both axes: expected two different columns", x);
-    TRY(check_others(points, x, y, err));
-    fulcrum_result_text(result, "heat_x", NULL, x);
-    fulcrum_result_text(result, "heat_y", NULL, y);
-    fulcrum_plot_field_label(label, sizeof label, x);
-    fulcrum_result_text(result, "heat_x_label", NULL, label);
-    fulcrum_plot_field_label(label, sizeof label, y);
-    fulcrum_result_text(result, "heat_y_label", NULL, label);
-    return FULCRUM_OK;
+    FAIL_IF(third < fields.count, err, FULCRUM_ERR_FORMAT,
+        "%s varies too, with %zu values, beside %s and %s: a heat map takes a sweep "
+        "over two fields",
+        fulcrum_table_column(points, fields.columns[third]).key,
+        count_values(points, fields.columns[third]), x, y);
+    *out = (struct axes){x, y};
+    return check_texts(points, err);
 }
 
 /* Each flag of points that could run; the first reason stands for those that could not.
  */
-static void add_heat_words(
+static void add_footnote(
     struct fulcrum_result *result, const struct fulcrum_table *points)
 {
-    const char *rule = fulcrum_plot_text_of(result, points, "actors_rule");
-    double actors = fulcrum_table_constant(points, "actor_count");
-    struct fulcrum_string subtitle = {0};
     struct fulcrum_string footnote = {0};
-    const char *reason = NULL;
-    size_t count = fulcrum_table_rows(points);
-    size_t failed = 0;
-    fulcrum_plot_say(&subtitle, "calibration ",
-        fulcrum_plot_text_of(result, points, "calibration"), "");
-    /* How many actors there are, or where their numbers come from. */
-    const char *between = subtitle.length > 0 ? "; " : "";
-    if (isfinite(actors)) {
-        fulcrum_string_add(&subtitle, "%s%.0f actors", between, actors);
-    } else if (rule[0] != '\0') {
-        fulcrum_string_add(&subtitle, "%sactors %s", between, rule);
-    }
-    for (size_t row = 0; row < count; row++) {
-        if (fulcrum_plot_ran(points, row)) {
-            fulcrum_string_add_parts(
-                &footnote, fulcrum_plot_text(points, row, "flags"));
-        } else if (failed++ == 0) {
-            reason = fulcrum_plot_text(points, row, "status");
-        }
+    size_t failed = fulcrum_plot_flags_add(&footnote, points);
+    size_t row = 0;
+    while (failed > 0 && fulcrum_plot_ran(points, row)) {
+        row++;
     }
     if (failed > 0) {
         fulcrum_string_add(&footnote, "%s%zu of %zu points cannot run, one as %s",
-            footnote.length > 0 ? "; " : "", failed, count, reason);
+            footnote.length > 0 ? "; " : "", failed, fulcrum_table_rows(points),
+            fulcrum_plot_text(points, row, "status"));
     }
-    fulcrum_plot_title_add(result, "heat_title",
-        fulcrum_plot_text_of(result, points, "workload"),
-        fulcrum_plot_text_of(result, points, "machine"));
-    fulcrum_result_text(result, "heat_subtitle", NULL, fulcrum_string_get(&subtitle));
     fulcrum_result_text(result, "heat_footnote", NULL, fulcrum_string_get(&footnote));
-    fulcrum_string_clear(&subtitle);
     fulcrum_string_clear(&footnote);
 }
 
@@ -197,6 +164,7 @@ static enum fulcrum_status add_landmarks(struct fulcrum_result *result,
     return FULCRUM_OK;
 }
 
+/* Machines that people know, at their ratios. */
 enum fulcrum_status fulcrum_plot_ratio_add(const struct fulcrum_plot_job *job,
     struct fulcrum_result *result, struct fulcrum_error *err)
 {
@@ -208,48 +176,49 @@ static const char *metric_of(const struct fulcrum_plot_job *job)
     return job->metric != NULL ? job->metric : "steps_per_s";
 }
 
+/* Machines at their place over the axes, and why points cannot run. */
 enum fulcrum_status fulcrum_plot_heat_add(const struct fulcrum_plot_job *job,
     struct fulcrum_result *result, struct fulcrum_error *err)
 {
     const struct fulcrum_table *points = fulcrum_chart_table(result, "points");
-    const char *metric = metric_of(job);
-    size_t output = fulcrum_output_find(metric);
-    TRY(fulcrum_plot_check_column(points, "--metric", metric, err));
-    TRY(add_axes(job, result, err));
-    /* "steps_per_j_system, performance per system watt, 1/J". */
-    if (output < FULCRUM_OUTPUT_COUNT) {
-        const char *unit = fulcrum_output_unit(output);
-        fulcrum_result_print(result, "heat_value", NULL, "%s, %s%s%s", metric,
-            fulcrum_output_meaning(output), unit[0] != '\0' ? ", " : "", unit);
-    } else {
-        fulcrum_result_text(result, "heat_value", NULL, metric);
-    }
-    add_heat_words(result, points);
-    return add_landmarks(result, job->machines,
-        fulcrum_result_text_of(result, "heat_x"),
-        fulcrum_result_text_of(result, "heat_y"), err);
+    struct axes axes = {NULL, NULL};
+    TRY(fulcrum_plot_check_column(points, "--metric", metric_of(job), err));
+    TRY(find_axes(job, points, &axes, err));
+    add_footnote(result, points);
+    return add_landmarks(result, job->machines, axes.x, axes.y, err);
 }
 
-struct fulcrum_heat_chart_data fulcrum_plot_heat_data(
-    const struct fulcrum_plot_job *job, const struct fulcrum_result *result)
+enum fulcrum_status fulcrum_plot_heat_draw(const struct fulcrum_plot_job *job,
+    const struct fulcrum_result *result, const struct fulcrum_chart_text *text,
+    struct fulcrum_canvas *canvas, struct fulcrum_error *err)
 {
     const char *metric = metric_of(job);
     size_t output = fulcrum_output_find(metric);
-    const char *unit = output < FULCRUM_OUTPUT_COUNT ? fulcrum_output_unit(output) : "";
-    const char *title = fulcrum_result_text_of(result, "heat_title");
-    const char *subtitle = fulcrum_result_text_of(result, "heat_subtitle");
-    return (struct fulcrum_heat_chart_data){
-        .text = {job->title != NULL ? job->title : title,
-            job->subtitle != NULL ? job->subtitle : subtitle,
+    bool is_output = output < FULCRUM_OUTPUT_COUNT;
+    const char *unit = is_output ? fulcrum_output_unit(output) : "";
+    struct axes axes = {NULL, NULL};
+    char x_label[160];
+    char y_label[160];
+    char value_name[200];
+    TRY(find_axes(job, fulcrum_chart_table(result, "points"), &axes, err));
+    fulcrum_plot_field_label(x_label, sizeof x_label, axes.x);
+    fulcrum_plot_field_label(y_label, sizeof y_label, axes.y);
+    /* "steps_per_j_system, performance per system watt, 1/J". */
+    (void)snprintf(value_name, sizeof value_name, "%s%s%s%s%s", metric,
+        is_output ? ", " : "", is_output ? fulcrum_output_meaning(output) : "",
+        unit[0] != '\0' ? ", " : "", unit);
+    const struct fulcrum_heat_chart_data data = {
+        .text = {text->title, text->subtitle,
             fulcrum_result_text_of(result, "heat_footnote")},
         .result = result,
         .metric = metric,
         .contours = (enum fulcrum_heat_contours)job->contours,
-        .x = fulcrum_result_text_of(result, "heat_x"),
-        .y = fulcrum_result_text_of(result, "heat_y"),
-        .x_label = fulcrum_result_text_of(result, "heat_x_label"),
-        .y_label = fulcrum_result_text_of(result, "heat_y_label"),
-        .value_name = fulcrum_result_text_of(result, "heat_value"),
+        .x = axes.x,
+        .y = axes.y,
+        .x_label = x_label,
+        .y_label = y_label,
+        .value_name = value_name,
         /* A unit that divides reads well on an axis only. */
         .unit = unit[0] == '\0' || unit[0] == '1' ? NULL : unit};
+    return fulcrum_chart_draw(&fulcrum_chart_heat, canvas, &data, err);
 }

@@ -23,7 +23,6 @@ struct errors {
     size_t at;      /* row of the largest */
     size_t known;   /* points with an error, whatever else they are */
     size_t disturbed;
-    bool is_predicted; /* some point, measured or not */
 };
 
 /* Of one series; NULL: of all. */
@@ -33,8 +32,6 @@ static struct errors sum_errors(const struct fulcrum_table *table, const char *s
     for (size_t i = 0; i < fulcrum_table_rows(table); i++) {
         double error = fulcrum_plot_number(table, i, "error");
         bool is_disturbed = fulcrum_plot_says(table, i, "state", "disturbed");
-        errors.is_predicted =
-            errors.is_predicted || isfinite(fulcrum_plot_number(table, i, "predicted"));
         if (!isfinite(error) ||
             (series != NULL && !fulcrum_plot_says(table, i, "series", series))) {
             continue;
@@ -54,6 +51,7 @@ static struct errors sum_errors(const struct fulcrum_table *table, const char *s
     return errors;
 }
 
+/* Among the first `end` rows. */
 static size_t count_rows(
     const struct fulcrum_table *table, const char *key, const char *text, size_t end)
 {
@@ -98,45 +96,48 @@ static void hide_disturbed(struct fulcrum_table *table)
     }
 }
 
-/* "13 points that no fit has seen: mean |error| 5.25 %, largest ..." */
-static void write_errors(struct fulcrum_string *out, const struct fulcrum_table *table,
-    const char *x_name, bool is_reference)
-{
-    struct errors errors = sum_errors(table, NULL);
-    size_t rows = fulcrum_table_rows(table);
-    double x = fulcrum_plot_number(table, errors.at, "actors");
-    bool is_undisturbed =
-        !is_reference || count_rows(table, "state", "disturbed", rows) > 0;
-    fulcrum_string_add(out,
-        "%zu %spoint%s%s: mean |error| %.3g %%, largest %+.3g %% (%s, %.6g %s%s)",
-        errors.count, is_undisturbed ? "undisturbed " : "",
-        errors.count == 1 ? "" : "s",
-        count_rows(table, "fit", "seen", rows) > 0 ? " that no fit has seen" : "",
-        errors.sum / (double)errors.count, errors.largest,
-        fulcrum_plot_text(table, errors.at, "series"), x, x_name, x == 1.0 ? "" : "s");
-}
-
-/* What is said of all points, behind what is in `text`, which it clears; `x_name` is
- * "actor" or "environment". */
+/*
+ * "learner cpu, calibration c; 13 points that no fit has seen: mean |error| 5.25 %,
+ * largest ..."; `x_name` is "actor" or "environment".
+ */
 static void add_subtitle(struct fulcrum_result *result,
-    const struct fulcrum_table *table, const char *x_name, struct fulcrum_string *text,
-    bool is_reference)
+    const struct fulcrum_table *table, const char *calibration, const char *x_name)
 {
     struct errors errors = sum_errors(table, NULL);
+    struct fulcrum_string text = {0};
+    const char *learner = fulcrum_plot_text_of(result, table, "learner");
+    size_t rows = fulcrum_table_rows(table);
+    bool is_reference = fulcrum_result_find(result, "chart_title") != NULL;
+    bool is_predicted = fulcrum_result_find(result, "compared_with") != NULL;
+    double x = fulcrum_plot_number(table, errors.at, "actors");
+    fulcrum_string_add(&text, "%s%s%s", learner[0] != '\0' ? "learner " : "", learner,
+        learner[0] != '\0' ? ", " : "");
+    fulcrum_string_add(&text, "%s%s%s", calibration[0] != '\0' ? "calibration " : "",
+        calibration, calibration[0] != '\0' ? "; " : "");
     if (errors.count > 0) {
-        write_errors(text, table, x_name, is_reference);
-    } else if (errors.is_predicted) {
-        fulcrum_string_add(text, "no point to compare: all disturbed or seen by a fit");
+        bool is_undisturbed =
+            !is_reference || count_rows(table, "state", "disturbed", rows) > 0;
+        fulcrum_string_add(&text,
+            "%zu %spoint%s%s: mean |error| %.3g %%, largest %+.3g %% (%s, %.6g %s%s)",
+            errors.count, is_undisturbed ? "undisturbed " : "",
+            errors.count == 1 ? "" : "s",
+            count_rows(table, "fit", "seen", rows) > 0 ? " that no fit has seen" : "",
+            errors.sum / (double)errors.count, errors.largest,
+            fulcrum_plot_text(table, errors.at, "series"), x, x_name,
+            x == 1.0 ? "" : "s");
+    } else if (is_predicted) {
+        fulcrum_string_add(
+            &text, "no point to compare: all disturbed or seen by a fit");
     } else {
-        fulcrum_string_add(text, "nothing was predicted%s",
+        fulcrum_string_add(&text, "nothing was predicted%s",
             is_reference ? "" : ": `fulcrum measure --calibration FILE` does");
     }
-    fulcrum_result_text(result, "chart_subtitle", NULL, fulcrum_string_get(text));
+    fulcrum_result_text(result, "chart_subtitle", NULL, fulcrum_string_get(&text));
     fulcrum_result_print(result, "label/x", NULL, "%ss", x_name);
     if (errors.count == 0) {
         fulcrum_result_text(result, "label/disturbed", NULL, "disturbed");
     }
-    fulcrum_string_clear(text);
+    fulcrum_string_clear(&text);
 }
 
 /* "greedy K=4" becomes "greedy, 4 envs per actor". */
@@ -145,38 +146,33 @@ static void name_series(struct fulcrum_table *table, size_t row)
     const char *batching = fulcrum_plot_text(table, row, "batching");
     const char *end = strstr(batching, " K=");
     double envs = fulcrum_plot_number(table, row, "envs_per_actor");
-    struct fulcrum_string series = {0};
-    fulcrum_string_add(&series, "%.*s",
-        end != NULL ? (int)(end - batching) : (int)strlen(batching), batching);
-    if (!isnan(envs)) {
-        fulcrum_string_add(&series, ", %.6g %s", envs,
-            envs == 1.0 ? "env per actor" : "envs per actor");
+    int length = end != NULL ? (int)(end - batching) : (int)strlen(batching);
+    if (isnan(envs)) {
+        fulcrum_plot_print(table, "series", "%.*s", length, batching);
+    } else {
+        fulcrum_plot_print(table, "series", "%.*s, %.6g %s per actor", length, batching,
+            envs, envs == 1.0 ? "env" : "envs");
     }
-    fulcrum_table_text(table, "series", NULL, fulcrum_string_get(&series));
-    fulcrum_string_clear(&series);
 }
 
-/* What the footnote tells of points that are not in order. */
-struct troubles {
-    size_t disturbed;
-    size_t unmeasured;
-    size_t failed;
-    const char *failure; /* the first one; NULL: none */
-};
+static struct fulcrum_cell rate_of(
+    const struct fulcrum_table *table, size_t row, const char *const keys[3])
+{
+    return (struct fulcrum_cell){fulcrum_plot_number(table, row, keys[0]),
+        fulcrum_plot_number(table, row, keys[1]),
+        fulcrum_plot_number(table, row, keys[2]), NULL};
+}
 
 /* Errors in percent; what is not known of either has none. */
-static void add_measurement(struct fulcrum_result *result, struct fulcrum_table *table,
-    size_t row, struct troubles *troubles)
+static void add_measurement(
+    struct fulcrum_result *result, struct fulcrum_table *table, size_t row)
 {
-    const struct fulcrum_cell measured = {
-        fulcrum_plot_number(table, row, "measured_steps_per_s"),
-        fulcrum_plot_number(table, row, "measured_lo"),
-        fulcrum_plot_number(table, row, "measured_hi"), NULL};
-    const struct fulcrum_cell predicted = {
-        fulcrum_plot_number(table, row, "predicted_steps_per_s"),
-        fulcrum_plot_number(table, row, "predicted_lo"),
-        fulcrum_plot_number(table, row, "predicted_hi"), NULL};
-    double whole = measured.number > 0.0 ? measured.number : FULCRUM_UNKNOWN;
+    static const char *const measured_keys[] = {
+        "measured_steps_per_s", "measured_lo", "measured_hi"};
+    static const char *const predicted_keys[] = {
+        "predicted_steps_per_s", "predicted_lo", "predicted_hi"};
+    struct fulcrum_cell measured = rate_of(table, row, measured_keys);
+    struct fulcrum_cell predicted = rate_of(table, row, predicted_keys);
     const char *note = fulcrum_plot_text(table, row, "note");
     bool is_stopped = strcmp(note, "not measured") == 0;
     bool is_disturbed = strcmp(note, "disturbed") == 0;
@@ -185,60 +181,51 @@ static void add_measurement(struct fulcrum_result *result, struct fulcrum_table 
     is_disturbed =
         is_disturbed || fulcrum_plot_number(table, row, "disturbed_windows") >
                             0.5 * fulcrum_plot_number(table, row, "windows");
-    troubles->disturbed += is_disturbed && isfinite(measured.number) ? 1 : 0;
-    troubles->unmeasured += is_stopped ? 1 : 0;
-    troubles->failure = is_failed && troubles->failed == 0 ? note : troubles->failure;
-    troubles->failed += is_failed ? 1 : 0;
+    is_disturbed = is_disturbed && isfinite(measured.number);
     fulcrum_table_return(table, row);
     name_series(table, row);
     fulcrum_plot_cell_add(table, "measured", measured);
     fulcrum_plot_cell_add(table, "predicted", predicted);
-    fulcrum_table_estimate(table, "error", NULL,
-        100.0 * (predicted.number / whole - 1.0), 100.0 * (predicted.lo / whole - 1.0),
-        100.0 * (predicted.hi / whole - 1.0));
+    fulcrum_plot_error_add(
+        table, predicted, measured.number > 0.0 ? measured.number : FULCRUM_UNKNOWN);
     fulcrum_table_text(table, "state", NULL, is_disturbed ? "disturbed" : "");
+    fulcrum_table_text(table, "trouble", NULL, is_failed ? "failed" : note);
     if (is_failed) {
         fulcrum_plot_guide_add(result, 0, fulcrum_plot_text(table, row, "series"),
             fulcrum_plot_number(table, row, "actors"), "");
     }
 }
 
+/* What the footnote tells of points that are not in order. */
 static void add_troubles(
-    struct fulcrum_result *result, const struct troubles *troubles, size_t count)
+    struct fulcrum_result *result, const struct fulcrum_table *table)
 {
+    size_t rows = fulcrum_table_rows(table);
+    size_t disturbed = count_rows(table, "state", "disturbed", rows);
+    size_t unmeasured = count_rows(table, "trouble", "not measured", rows);
+    size_t failed = count_rows(table, "trouble", "failed", rows);
+    size_t first = 0;
     struct fulcrum_string text = {0};
-    if (troubles->disturbed > 0) {
+    if (disturbed > 0) {
         fulcrum_string_add(&text,
             "%zu of %zu points disturbed, by other programs or a processor that was "
             "slower than usual. ",
-            troubles->disturbed, count);
+            disturbed, rows);
     }
-    if (troubles->unmeasured > 0) {
-        fulcrum_string_add(&text, "Stopped early: %zu of %zu points not measured. ",
-            troubles->unmeasured, count);
+    if (unmeasured > 0) {
+        fulcrum_string_add(
+            &text, "Stopped early: %zu of %zu points not measured. ", unmeasured, rows);
     }
-    if (troubles->failed > 0) {
-        fulcrum_string_add(&text, "%zu of %zu points failed%s%s", troubles->failed,
-            count, troubles->failed > 1 ? ", the first: " : ": ", troubles->failure);
+    while (failed > 0 && !fulcrum_plot_says(table, first, "trouble", "failed")) {
+        first++;
+    }
+    if (failed > 0) {
+        fulcrum_string_add(&text, "%zu of %zu points failed%s%s", failed, rows,
+            failed > 1 ? ", the first: " : ": ",
+            fulcrum_plot_text(table, first, "note"));
     }
     fulcrum_result_note(result, "footnotes", fulcrum_string_get(&text));
     fulcrum_string_clear(&text);
-}
-
-/* "mujoco-humanoid on CPU: measured against predicted" */
-static void add_title(struct fulcrum_result *result, const struct fulcrum_table *table)
-{
-    const char *what = sum_errors(table, NULL).is_predicted
-                           ? "easured against predicted"
-                           : "easured end to end";
-    const char *actor = fulcrum_plot_text_of(result, table, "actor");
-    const char *machine = fulcrum_plot_text_of(result, table, "machine");
-    if (actor[0] != '\0' && machine[0] != '\0') {
-        fulcrum_result_print(
-            result, "chart_title", NULL, "%s on %s: m%s", actor, machine, what);
-    } else {
-        fulcrum_result_print(result, "chart_title", NULL, "M%s", what);
-    }
 }
 
 /* The rate that was observed at a point, beside its number of actors or environments.
@@ -246,13 +233,9 @@ static void add_title(struct fulcrum_result *result, const struct fulcrum_table 
 static const struct fulcrum_observation *find_rate(
     const struct fulcrum_reference_point *point, const char *path)
 {
-    bool has_x = fulcrum_reference_find_setting(point, path) != NULL;
-    for (size_t k = 0; k < point->observation_count && has_x; k++) {
-        if (strcmp(point->observations[k].quantity, "steps_per_s") == 0) {
-            return &point->observations[k];
-        }
-    }
-    return NULL;
+    return fulcrum_reference_find_setting(point, path) != NULL
+               ? fulcrum_reference_find_observation(point, "steps_per_s")
+               : NULL;
 }
 
 /* A row as `fulcrum measure` has it: "greedy K=4 disturbed" is one of "greedy K=4". */
@@ -264,16 +247,14 @@ static void add_observed(struct fulcrum_table *table,
     const struct fulcrum_observation *rate = find_rate(point, path);
     const struct fulcrum_reference_setting *envs =
         fulcrum_reference_find_setting(point, "run.envs_per_actor");
-    char batching[sizeof point->series];
-    (void)snprintf(batching, sizeof batching, "%s",
-        point->series[0] != '\0' ? point->series : "observed");
-    size_t length = strlen(batching);
+    const char *series = point->series[0] != '\0' ? point->series : "observed";
+    size_t length = strlen(series);
     size_t kept = length - (length >= sizeof mark ? sizeof mark - 1 : 0);
-    bool is_disturbed = strcmp(batching + kept, mark) == 0;
-    batching[is_disturbed ? kept : length] = '\0';
-    bool is_ours = strstr(batching, " K=") != NULL && envs != NULL;
+    bool is_disturbed = strcmp(series + kept, mark) == 0;
+    bool is_ours = strstr(series, " K=") != NULL && envs != NULL;
     fulcrum_table_row(table);
-    fulcrum_table_text(table, "batching", NULL, batching);
+    fulcrum_plot_print(
+        table, "batching", "%.*s", (int)(is_disturbed ? kept : length), series);
     fulcrum_table_number(
         table, "actors", NULL, fulcrum_reference_find_setting(point, path)->number);
     fulcrum_table_number(
@@ -284,8 +265,7 @@ static void add_observed(struct fulcrum_table *table,
     fulcrum_table_text(table, "note", NULL, is_disturbed ? "disturbed" : "");
     for (size_t k = 0; k < validation->comparison.count; k++) {
         const struct fulcrum_compared *item = &validation->comparison.items[k];
-        if (item->point == i &&
-            item->observation == (size_t)(rate - point->observations)) {
+        if (item->point == i && &point->observations[item->observation] == rate) {
             fulcrum_table_number(table, "predicted_steps_per_s", NULL, item->predicted);
             fulcrum_table_number(table, "predicted_lo", NULL, item->lo);
             fulcrum_table_number(table, "predicted_hi", NULL, item->hi);
@@ -302,8 +282,7 @@ static const char *add_predicted_points(
     struct fulcrum_table *table = fulcrum_result_table(result, "points", NULL);
     bool has_actors = false;
     for (size_t i = 0; i < reference->point_count; i++) {
-        has_actors =
-            has_actors || find_rate(&reference->points[i], "run.actor_count") != NULL;
+        has_actors |= find_rate(&reference->points[i], "run.actor_count") != NULL;
     }
     const char *path = has_actors ? "run.actor_count" : "run.env_count";
     for (size_t i = 0; i < reference->point_count; i++) {
@@ -324,36 +303,30 @@ static const char *add_predicted_points(
 enum fulcrum_status fulcrum_plot_measured_add(const struct fulcrum_plot_job *job,
     struct fulcrum_result *result, struct fulcrum_error *err)
 {
-    static const char *const numbers[] = {"actors", "envs_per_actor",
-        "measured_steps_per_s", "measured_lo", "measured_hi", "predicted_steps_per_s",
-        "predicted_lo", "predicted_hi", "windows", "disturbed_windows", NULL};
     const struct fulcrum_reference *reference = job->validation.reference;
-    bool is_reference = reference != NULL;
     const char *x_name =
-        is_reference ? add_predicted_points(&job->validation, result) : "actor";
+        reference != NULL ? add_predicted_points(&job->validation, result) : "actor";
     struct fulcrum_table *table = fulcrum_chart_table(result, "points");
-    struct troubles troubles = {.failure = NULL};
     size_t rows = fulcrum_table_rows(table);
-    FAIL_IF(is_reference && rows == 0, err, FULCRUM_ERR_UNSUPPORTED,
+    FAIL_IF(reference != NULL && rows == 0, err, FULCRUM_ERR_UNSUPPORTED,
         "reference %s: no point gives steps_per_s at a number of actors or "
         "environments",
         reference->name);
-    TRY(fulcrum_plot_check_numbers(table, numbers, err));
+    bool is_predicted = false;
     for (size_t i = 0; i < rows; i++) {
-        add_measurement(result, table, i, &troubles);
+        add_measurement(result, table, i);
+        is_predicted |= isfinite(fulcrum_plot_number(table, i, "predicted"));
+    }
+    if (is_predicted) {
+        fulcrum_result_text(result, "compared_with", NULL, "predicted");
     }
     const char *slash = strrchr(job->validation.calibration, '/');
     const char *calibration = slash != NULL ? slash + 1 : job->validation.calibration;
-    struct fulcrum_string subtitle = {0};
-    if (!is_reference) {
+    if (reference == NULL) {
         calibration = fulcrum_plot_text_of(result, table, "calibration");
-        add_title(result, table);
-        add_troubles(result, &troubles, rows);
+        add_troubles(result, table);
     }
-    fulcrum_plot_say(
-        &subtitle, "learner ", fulcrum_plot_text_of(result, table, "learner"), ", ");
-    fulcrum_plot_say(&subtitle, "calibration ", calibration, "; ");
-    add_subtitle(result, table, x_name, &subtitle, is_reference);
+    add_subtitle(result, table, calibration, x_name);
     add_findings(result, table);
     hide_disturbed(table);
     return FULCRUM_OK;

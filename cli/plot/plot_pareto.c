@@ -15,6 +15,7 @@
 
 #include "cli/message.h"
 #include "cli/output/sweep_columns.h"
+#include "model/interval.h"
 #include "model/quantity.h"
 #include "model/string.h"
 #include "model/study/sweep.h"
@@ -39,13 +40,13 @@ struct placed {
 struct front {
     struct fulcrum_table *points; /* of the sweep; borrowed */
     struct fulcrum_front_list metrics;
-    size_t known_count; /* points that ran */
+    struct fulcrum_plot_fields fields; /* those that are no axis */
+    size_t known_count;                /* points that ran */
     size_t beaten_count;
     struct placed *placed; /* by x; owned */
     size_t count;
     size_t colour_count;
-    double bounds[COLOURS_MAX + 1]; /* of the third metric */
-    char colours[COLOURS_MAX][180];
+    struct fulcrum_interval colours[COLOURS_MAX]; /* of the third metric */
 };
 
 /* As the user says, else as the file does: rows of metric and better. */
@@ -139,44 +140,18 @@ end:
     return status;
 }
 
-static double third_of(const struct front *front, size_t place)
+static double third_of(const struct front *front, size_t row)
 {
-    return front->metrics.count > 2 ? value_at(front, front->placed[place].row, 2)
-                                    : 0.0;
+    return front->metrics.count > 2 ? value_at(front, row, 2) : 0.0;
 }
 
-static size_t colour_of(const struct front *front, size_t place)
+static size_t colour_of(const struct front *front, double third)
 {
     size_t colour = 0;
-    while (colour + 1 < front->colour_count &&
-           third_of(front, place) >= front->bounds[colour + 1]) {
+    while (colour + 1 < front->colour_count && third >= front->colours[colour + 1].lo) {
         colour++;
     }
     return colour;
-}
-
-/* "run.gpu_count: 2 to 4", by the values that the points of a colour have. */
-static void name_colour(struct front *front, size_t colour)
-{
-    double lo = INFINITY;
-    double hi = -INFINITY;
-    char low[32];
-    char high[32];
-    char *out = front->colours[colour];
-    if (front->metrics.count < 3) {
-        (void)snprintf(out, sizeof front->colours[0], "on the front");
-        return;
-    }
-    for (size_t i = 0; i < front->count; i++) {
-        if (colour_of(front, i) == colour) {
-            lo = fmin(lo, third_of(front, i));
-            hi = fmax(hi, third_of(front, i));
-        }
-    }
-    fulcrum_si_text(low, sizeof low, lo, 3, NULL);
-    fulcrum_si_text(high, sizeof high, hi, 3, NULL);
-    (void)snprintf(out, sizeof front->colours[0], "%s: %s%s%s",
-        front->metrics.items[2].name, low, hi > lo ? " to " : "", hi > lo ? high : "");
 }
 
 /* Up to COLOURS_MAX groups of about as many points, by the third metric. */
@@ -184,19 +159,34 @@ static void find_colours(struct front *front)
 {
     double *sorted = fulcrum_allocate(front->count + 1, sizeof *sorted);
     for (size_t i = 0; i < front->count; i++) {
-        sorted[i] = third_of(front, i);
+        sorted[i] = third_of(front, front->placed[i].row);
     }
     qsort(sorted, front->count, sizeof *sorted, fulcrum_plot_compare);
     for (size_t i = 0; i < COLOURS_MAX && front->count > 0; i++) {
         double from = sorted[i * front->count / COLOURS_MAX];
-        if (i == 0 || from > front->bounds[front->colour_count - 1]) {
-            front->bounds[front->colour_count++] = from;
+        if (i == 0 || from > front->colours[front->colour_count - 1].lo) {
+            front->colours[front->colour_count++].lo = from;
         }
     }
+    for (size_t i = 0; i < front->count; i++) {
+        front->colours[colour_of(front, sorted[i])].hi = sorted[i];
+    }
     free(sorted);
-    front->bounds[front->colour_count] = INFINITY;
-    for (size_t i = 0; i < front->colour_count; i++) {
-        name_colour(front, i);
+}
+
+/* "run.gpu_count: 2 to 4", by the values that the points of a colour have. */
+static void add_colour(const struct front *front, const struct fulcrum_interval *colour)
+{
+    char lo[32];
+    char hi[32];
+    fulcrum_si_text(lo, sizeof lo, colour->lo, 3, NULL);
+    fulcrum_si_text(hi, sizeof hi, colour->hi, 3, NULL);
+    bool is_span = colour->hi > colour->lo;
+    if (front->metrics.count < 3) {
+        fulcrum_table_text(front->points, "colour", NULL, "on the front");
+    } else {
+        fulcrum_plot_print(front->points, "colour", "%s: %s%s%s",
+            front->metrics.items[2].name, lo, is_span ? " to " : "", is_span ? hi : "");
     }
 }
 
@@ -207,31 +197,20 @@ static bool is_noted(const struct front *front, size_t place)
     for (size_t i = 0; i < NOTES_MAX && !is_one; i++) {
         is_one = place == i * (front->count - 1) / (NOTES_MAX - 1);
     }
-    return is_one;
+    return is_one && place < front->count;
 }
 
-/* "16 threads, 2 GPUs" of machine.cpu.thread_count...: what varies and is no axis. */
-static void note_fields(const struct front *front, size_t row)
+/* What varies and is no axis names points. */
+static void find_fields(struct front *front)
 {
-    struct fulcrum_string note = {0};
-    for (size_t j = 0; j < fulcrum_table_columns(front->points); j++) {
-        const char *path = fulcrum_table_column(front->points, j).key;
-        double value = fulcrum_table_cell(front->points, row, j).number;
-        if (strcmp(path, front->metrics.items[0].name) == 0 ||
-            strcmp(path, front->metrics.items[1].name) == 0 ||
-            !fulcrum_plot_varies(front->points, j)) {
-            continue;
+    const struct fulcrum_plot_fields all = fulcrum_plot_fields_of(front->points);
+    for (size_t i = 0; i < all.count; i++) {
+        const char *path = fulcrum_table_column(front->points, all.columns[i]).key;
+        if (strcmp(path, front->metrics.items[0].name) != 0 &&
+            strcmp(path, front->metrics.items[1].name) != 0) {
+            front->fields.columns[front->fields.count++] = all.columns[i];
         }
-        const char *dot = strrchr(path, '.');
-        const char *name = dot != NULL ? dot + 1 : path;
-        const char *end = strstr(name, "_count");
-        int length = end != NULL ? (int)(end - name) : (int)strlen(name);
-        bool is_gpu = length == 3 && strncmp(name, "gpu", 3) == 0;
-        fulcrum_string_add(&note, "%s%.4g %.*s%s", note.length > 0 ? ", " : "", value,
-            length, is_gpu ? "GPU" : name, end != NULL && value > 1.0 ? "s" : "");
     }
-    fulcrum_table_text(front->points, "note", NULL, fulcrum_string_get(&note));
-    fulcrum_string_clear(&note);
 }
 
 /* The columns of the chart; what does not apply to a point is not known of it. */
@@ -267,10 +246,13 @@ static void add_place(struct front *front, size_t row, size_t place)
         front->beaten_count++;
         fulcrum_table_text(table, "state", NULL, "beaten");
     }
-    fulcrum_table_text(
-        table, "colour", NULL, front->colours[is_front ? colour_of(front, place) : 0]);
-    if (is_front && is_noted(front, place)) {
-        note_fields(front, row);
+    add_colour(
+        front, &front->colours[is_front ? colour_of(front, third_of(front, row)) : 0]);
+    if (is_noted(front, place)) {
+        struct fulcrum_string note = {0};
+        fulcrum_plot_fields_name(&note, table, &front->fields, row);
+        fulcrum_table_text(table, "note", NULL, fulcrum_string_get(&note));
+        fulcrum_string_clear(&note);
     }
 }
 
@@ -306,6 +288,7 @@ static void add_front_words(const struct front *front, struct fulcrum_result *re
     }
 }
 
+/* Which points of a sweep no other beats. */
 enum fulcrum_status fulcrum_plot_pareto_add(const struct fulcrum_plot_job *job,
     struct fulcrum_result *result, struct fulcrum_error *err)
 {
@@ -316,6 +299,7 @@ enum fulcrum_status fulcrum_plot_pareto_add(const struct fulcrum_plot_job *job,
     TRY_OR_END(find_metrics(&front, result, job->pareto, err));
     TRY_OR_END(find_front(&front, err));
     find_colours(&front);
+    find_fields(&front);
     for (size_t i = 0; i < rows; i++) {
         places[i] = front.count;
     }

@@ -7,7 +7,6 @@
 
 #include "cli/plot/plot_job.h"
 #include "model/quantity.h"
-#include "model/string.h"
 #include "model/try.h"
 
 enum { FAMILIES_MAX = 8, NAME_SIZE = 64 };
@@ -23,10 +22,6 @@ struct parity {
     struct fulcrum_table *points;
     size_t family_count;
     struct family families[FAMILIES_MAX];
-    bool is_relative;         /* some point is */
-    struct fulcrum_string at; /* the curve of the last such point, */
-    double first;             /* and what is 1 there */
-    size_t fitted;
 };
 
 /* Units must not be mixed on one axis, and the end of a quantity's name is its unit;
@@ -52,24 +47,19 @@ static const char *units_of(const char *quantity)
  * Of units of no panel of their own: a ratio to the first point of the curve is
  * comparable with other ratios, and off by the same factor as the value itself.
  */
-static double unit_at(struct parity *parity, size_t row)
+static double unit_at(const struct fulcrum_table *points, size_t row)
 {
     static const char *const keys[] = {
         "reference", "calibration", "series", "quantity"};
-    struct fulcrum_string curve = {0};
-    for (size_t k = 0; k < sizeof keys / sizeof keys[0]; k++) {
-        fulcrum_string_add(
-            &curve, "%s;", fulcrum_plot_text(parity->points, row, keys[k]));
+    size_t first = 0;
+    for (size_t k = 0; k < sizeof keys / sizeof keys[0] && first < row;) {
+        const char *text = fulcrum_plot_text(points, row, keys[k]);
+        bool is_same = fulcrum_plot_says(points, first, keys[k], text);
+        first += is_same ? 0 : 1;
+        k = is_same ? k + 1 : 0;
     }
-    if (strcmp(fulcrum_string_get(&curve), fulcrum_string_get(&parity->at)) != 0) {
-        fulcrum_string_clear(&parity->at);
-        parity->at = curve;
-        parity->first = fulcrum_plot_number(parity->points, row, "observed");
-    } else {
-        fulcrum_string_clear(&curve);
-    }
-    parity->is_relative = true;
-    return parity->first > 0.0 ? parity->first : (double)NAN;
+    double unit = fulcrum_plot_number(points, first, "observed");
+    return unit > 0.0 ? unit : FULCRUM_UNKNOWN;
 }
 
 /*
@@ -105,7 +95,7 @@ static void add_comparison(struct parity *parity, size_t row)
     struct fulcrum_table *table = parity->points;
     struct fulcrum_cell predicted = fulcrum_table_at(table, row, "predicted");
     const char *units = units_of(fulcrum_plot_text(table, row, "quantity"));
-    double unit = units == NULL ? unit_at(parity, row) : 1.0;
+    double unit = units == NULL ? unit_at(table, row) : 1.0;
     double measured = fulcrum_plot_number(table, row, "observed") / unit;
     double half = fulcrum_plot_number(table, row, "half_width") / unit;
     bool is_fitted = fulcrum_plot_says(table, row, "kind", "fitted");
@@ -113,22 +103,18 @@ static void add_comparison(struct parity *parity, size_t row)
     bool has_bar = !is_fitted && predicted.lo > 0.0 && predicted.hi > 0.0;
     bool is_usable = measured > 0.0 && predicted.number / unit > 0.0;
     half = isfinite(half) ? half : 0.0;
-    double scale = is_usable ? 1.0 / unit : (double)NAN;
-    double bar = has_bar ? scale : (double)NAN;
-    double whole = is_usable ? measured : (double)NAN;
-    parity->fitted += is_fitted ? 1 : 0;
+    double scale = is_usable ? 1.0 / unit : FULCRUM_UNKNOWN;
+    double bar = has_bar ? scale : FULCRUM_UNKNOWN;
+    predicted = (struct fulcrum_cell){
+        predicted.number * scale, predicted.lo * bar, predicted.hi * bar, NULL};
     fulcrum_table_return(table, row);
     fulcrum_table_number(table, "place", NULL,
         (double)family_of(parity, fulcrum_plot_text(table, row, "reference")));
     fulcrum_table_text(table, "units", NULL, units != NULL ? units : "ratios");
     fulcrum_table_estimate(table, "measured", NULL, measured,
         half < measured ? measured - half : measured, measured + half);
-    fulcrum_table_estimate(table, "prediction", NULL, predicted.number * scale,
-        predicted.lo * bar, predicted.hi * bar);
-    fulcrum_table_estimate(table, "error", NULL,
-        (predicted.number * scale / whole - 1.0) * 100.0,
-        (predicted.lo * bar / whole - 1.0) * 100.0,
-        (predicted.hi * bar / whole - 1.0) * 100.0);
+    fulcrum_plot_cell_add(table, "prediction", predicted);
+    fulcrum_plot_error_add(table, predicted, is_usable ? measured : FULCRUM_UNKNOWN);
     fulcrum_table_text(table, "state", NULL, is_fitted ? "fitted" : "");
 }
 
@@ -164,17 +150,20 @@ static void add_finding(struct fulcrum_result *result,
 enum fulcrum_status fulcrum_plot_parity_add(const struct fulcrum_plot_job *job,
     struct fulcrum_result *result, struct fulcrum_error *err)
 {
-    static const char *const numbers[] = {"observed", "half_width", "predicted", NULL};
     static const char *const units[] = {"rates", "watts", "ratios"};
     struct parity parity = {.points = fulcrum_chart_table(result, "points")};
     size_t rows = fulcrum_table_rows(parity.points);
     size_t references = 0;
+    size_t fitted = 0;
+    bool is_relative = false;
     (void)job;
-    TRY(fulcrum_plot_check_numbers(parity.points, numbers, err));
+    (void)err;
     for (size_t i = 0; i < rows; i++) {
         add_comparison(&parity, i);
+        fitted += fulcrum_plot_says(parity.points, i, "state", "fitted") ? 1 : 0;
+        is_relative |=
+            units_of(fulcrum_plot_text(parity.points, i, "quantity")) == NULL;
     }
-    fulcrum_string_clear(&parity.at);
     /* "envpool (6 references)", now that it is known how many there are. */
     for (size_t i = 0; i < rows; i++) {
         const struct family *family =
@@ -189,11 +178,10 @@ enum fulcrum_status fulcrum_plot_parity_add(const struct fulcrum_plot_job *job,
     for (size_t k = 0; k < sizeof units / sizeof units[0]; k++) {
         add_finding(result, parity.points, units[k]);
     }
-    fulcrum_result_text(result, "chart_title", NULL, "Predicted against measured");
     fulcrum_result_print(result, "chart_subtitle", NULL,
-        "%zu references: %zu points predicted, %zu fitted", references,
-        rows - parity.fitted, parity.fitted);
-    if (parity.is_relative) {
+        "%zu references: %zu points predicted, %zu fitted", references, rows - fitted,
+        fitted);
+    if (is_relative) {
         fulcrum_result_note(result, "footnotes",
             "Values in other units than the panels' are shown among the ratios, "
             "relative to the first of their curve.");

@@ -33,15 +33,7 @@ enum fulcrum_status plot_file_add(
     struct plot_file *file, const char *chart, struct fulcrum_error *err)
 {
     find_chart(file, chart);
-    struct fulcrum_plot_job *job = &file->job;
-    bool is_read = job->plot->rows <= FULCRUM_PLOT_LAID;
-    fulcrum_result_free(file->made);
-    file->made = is_read ? NULL : fulcrum_result_new(NULL);
-    if (job->plot->rows == FULCRUM_PLOT_PREDICTED &&
-        job->validation.reference == NULL) {
-        ASSERT_OK(fulcrum_validate(job->source.reference, NULL, &job->validation, err));
-    }
-    return job->plot->add(job, is_read ? job->source.result : file->made, err);
+    return fulcrum_plot_prepare(&file->job, err);
 }
 
 enum fulcrum_status plot_file_draw(
@@ -51,7 +43,6 @@ enum fulcrum_status plot_file_draw(
     double height_pt = file->job.height_pt > 0.0 ? file->job.height_pt : 700.0;
     find_chart(file, chart);
     fulcrum_canvas_free(file->canvas);
-    fulcrum_validation_clear(&file->job.validation);
     ASSERT_OK(fulcrum_canvas_new(&file->canvas, width_pt, height_pt, NULL));
     return fulcrum_plot_draw(&file->job, file->canvas, err);
 }
@@ -65,7 +56,7 @@ enum fulcrum_status plot_file_show(struct plot_file *out, const char *name,
 
 static const struct fulcrum_result *result_of(const struct plot_file *file)
 {
-    return file->made != NULL ? file->made : file->job.source.result;
+    return file->job.made != NULL ? file->job.made : file->job.source.result;
 }
 
 struct fulcrum_cell plot_file_cell(
@@ -99,9 +90,7 @@ void assert_said(const struct fulcrum_canvas *canvas, const struct said *said)
 
 void plot_file_close(struct plot_file *file)
 {
-    fulcrum_plot_source_close(&file->job.source);
-    fulcrum_validation_clear(&file->job.validation);
-    fulcrum_result_free(file->made);
+    fulcrum_plot_clear(&file->job);
     fulcrum_canvas_free(file->canvas);
     free(file->path);
     scratch_free(&file->scratch);

@@ -11,7 +11,6 @@ struct plot_file {
     struct scratch scratch;
     char *path;
     struct fulcrum_plot_job job; /* its source is the file; tests set its options */
-    struct fulcrum_result *made; /* rows that are in no file; NULL: none */
     struct fulcrum_canvas *canvas;
 };
 

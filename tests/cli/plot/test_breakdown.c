@@ -204,9 +204,9 @@ static const struct fulcrum_table *broken_down(struct plot_file *file, int parts
     file->job.parts = parts;
     ASSERT_OK(plot_file_add(file, "breakdown", NULL));
     const struct fulcrum_bar_chart *chart = fulcrum_breakdowns[parts];
-    const struct fulcrum_bar_chart_data data = {.chart = chart, .result = file->made};
+    const struct fulcrum_bar_chart_data data = {.chart = chart, .result = file->job.made};
     ASSERT_OK(fulcrum_bar_chart_check(&data, NULL));
-    return fulcrum_bar_chart_table(chart, file->made);
+    return fulcrum_bar_chart_table(chart, file->job.made);
 }
 
 /* How often the chart of the same parts says something. */
@@ -233,7 +233,7 @@ TEST(test_points_of_a_sweep_are_bars)
         "GPU", fulcrum_table_at(rows, 0, "gpu_residence_s").number, 0.003, 1e-12);
     CU_ASSERT_EQUAL(says(&file, FULCRUM_ROW_AMOUNT, "10 ms, 100 steps/s"), 1);
     CU_ASSERT_EQUAL(says(&file, FULCRUM_ROW_AMOUNT, "30 %"), 1);
-    CU_ASSERT_STRING_EQUAL(plot_file_text(&file, "title"), "w on small");
+    CU_ASSERT_EQUAL(says(&file, FULCRUM_ROW_AMOUNT, "w on small"), 1);
     CU_ASSERT_STRING_EQUAL(plot_file_text(&file, "footnote"),
         "guessed; two.csv: 1 of 3 points cannot run");
     plot_file_close(&file);
@@ -272,7 +272,8 @@ TEST(test_files_are_groups)
     for (size_t i = 0; i < 4; i++) {
         CU_ASSERT_STRING_EQUAL(fulcrum_table_at(rows, i, "name").text, names[i]);
     }
-    CU_ASSERT_STRING_EQUAL(plot_file_text(&file, "title"), "w");
+    CU_ASSERT_STRING_EQUAL(plot_file_text(&file, "workload"), "w");
+    CU_ASSERT_STRING_EQUAL(plot_file_text(&file, "machine"), "");
     assert_part(plot_file_text(&file, "footnote"), "guessed");
     assert_part(plot_file_text(&file, "footnote"), "far");
     free(other);

@@ -551,13 +551,12 @@ TEST(test_fields_that_vary_are_found_in_json_too)
         "{\"run.sm_count\":1,\"run.gpu_count\":4,\"workload.step.cv\":3,\"steps_per_s\""
         ":1},{\"run.sm_count\":2,\"run.gpu_count\":4,\"workload.step.cv\":5,"
         "\"steps_per_s\":9}]}";
-    static const bool varying[] = {true, false, true, false};
     struct plot_file opened;
     plot_file_open(&opened, "sweep.json", json);
-    const struct fulcrum_table *points =
-        fulcrum_result_table_of(opened.job.source.result, "points");
-    for (size_t j = 0; j < 4; j++) {
-        CU_ASSERT_EQUAL(fulcrum_plot_varies(points, j), varying[j]);
-    }
+    const struct fulcrum_plot_fields fields = fulcrum_plot_fields_of(
+        fulcrum_result_table_of(opened.job.source.result, "points"));
+    CU_ASSERT_EQUAL_FATAL(fields.count, 2);
+    CU_ASSERT_EQUAL(fields.columns[0], 0);
+    CU_ASSERT_EQUAL(fields.columns[1], 2);
     plot_file_close(&opened);
 }
