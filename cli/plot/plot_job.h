@@ -177,9 +177,6 @@ FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_plot_heat_draw(
 
 /* What several charts need. */
 
-/* "hardware threads (machine.cpu.thread_count)"; the path where it is no field. */
-void fulcrum_plot_field_label(char *out, size_t size, const char *path);
-
 /* Columns that are fields of machine, workload, calibration or run and vary. */
 struct fulcrum_plot_fields {
     size_t count;
@@ -207,10 +204,6 @@ bool fulcrum_plot_says(
 void fulcrum_plot_cell_add(
     struct fulcrum_table *table, const char *key, struct fulcrum_cell cell);
 
-/* How far a prediction is off in percent of `whole`, above 0, as column "error". */
-void fulcrum_plot_error_add(
-    struct fulcrum_table *table, struct fulcrum_cell predicted, double whole);
-
 /* A text of at most 399 bytes, made as by printf, likewise. */
 void fulcrum_plot_print(struct fulcrum_table *table, const char *key,
     const char *format, ...) FULCRUM_PRINTF(3, 4);
@@ -225,11 +218,6 @@ size_t fulcrum_plot_flags_add(
 /* A text of all rows, beside them or in the first; "" where there is none. */
 const char *fulcrum_plot_text_of(const struct fulcrum_result *result,
     const struct fulcrum_table *table, const char *key);
-
-/* The detail of a failure has columns that are near in name, or all there are. */
-FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_plot_check_column(
-    const struct fulcrum_table *table, const char *option, const char *column,
-    struct fulcrum_error *err);
 
 /*
  * A thin line in a panel of a chart of lines, or a text beside its title.

@@ -22,19 +22,6 @@
 #include "presets/load/preset.h"
 #include "presets/load/reference_file.h"
 
-void fulcrum_plot_field_label(char *out, size_t size, const char *path)
-{
-    const struct fulcrum_field *field = fulcrum_field_find(path);
-    if (field == NULL) {
-        (void)snprintf(out, size, "%s", path);
-        return;
-    }
-    /* What follows the first sentence is for lists of fields. */
-    size_t length = strcspn(field->meaning, ";:");
-    (void)snprintf(out, size, "%.*s%s%s (%s)", (int)length, field->meaning,
-        field->unit[0] != '\0' ? ", " : "", field->unit, path);
-}
-
 /* What was read, as charts look at it. */
 
 double fulcrum_plot_number(
@@ -60,14 +47,6 @@ void fulcrum_plot_cell_add(
     struct fulcrum_table *table, const char *key, struct fulcrum_cell cell)
 {
     fulcrum_table_estimate(table, key, NULL, cell.number, cell.lo, cell.hi);
-}
-
-void fulcrum_plot_error_add(
-    struct fulcrum_table *table, struct fulcrum_cell predicted, double whole)
-{
-    fulcrum_table_estimate(table, "error", NULL,
-        (predicted.number / whole - 1.0) * 100.0, (predicted.lo / whole - 1.0) * 100.0,
-        (predicted.hi / whole - 1.0) * 100.0);
 }
 
 void fulcrum_plot_print(
@@ -169,25 +148,6 @@ void fulcrum_plot_fields_name(struct fulcrum_string *out,
     }
 }
 
-enum fulcrum_status fulcrum_plot_check_column(const struct fulcrum_table *table,
-    const char *option, const char *column, struct fulcrum_error *err)
-{
-    enum { MOST = 256, HINT_BYTE = 1600 };
-    const char *columns[MOST];
-    char hint[HINT_BYTE];
-    size_t count = fulcrum_table_columns(table);
-    if (fulcrum_table_find(table, column) < count) {
-        return FULCRUM_OK;
-    }
-    struct fulcrum_names names = {columns, 0, sizeof columns[0]};
-    for (size_t j = 0; j < count && names.count < MOST; j++) {
-        columns[names.count++] = fulcrum_table_column(table, j).key;
-    }
-    fulcrum_names_hint(&names, column, hint, sizeof hint);
-    return fulcrum_fail(
-        err, FULCRUM_ERR_FORMAT, "%s: no column '%s'%s", option, column, hint);
-}
-
 void fulcrum_plot_guide_add(struct fulcrum_result *result, int panel, const char *group,
     double x, const char *text)
 {
@@ -273,7 +233,8 @@ static bool is_of_kind(
 
 static bool has_table(const struct fulcrum_plot_source *source, int content)
 {
-    return fulcrum_result_table_of(source->result, kinds[content].table) != NULL;
+    const char *key = kinds[content].table;
+    return key != NULL && fulcrum_result_table_of(source->result, key) != NULL;
 }
 
 /* References name their kind beside the schema; old ones may have the kind alone. Of

@@ -466,7 +466,7 @@ TEST(test_files_become_heat_maps)
     } cases[] = {{grid_text, {.machines = "none"},
                      {{"best 400 at (16, 80), where the chart ends; 1 of 4 points", 1},
                          {"hardware threads (machine.cpu.thread_count)", 1},
-                         {"steps_per_s, agent steps of all actors, 1/s", 2},
+                         {"agent steps of all actors, 1/s (steps_per_s)", 2},
                          {"1 of 5 points cannot run, one as too few threads", 1},
                          {"not known", 1}}},
         {grid_text, {.metric = "runtime_s", .x = "run.sm_count", .machines = "none"},
@@ -515,7 +515,7 @@ TEST(test_what_is_no_grid_is_refused)
             "are no grid"},
         {HEAD "m,8,20,1,x,1,1,ok\nm,9,30,1,1,1,1,ok\n", "steps_per_s = 'x'"},
         {"run.sm_count,run.gpu_count,run.actor_count,steps_per_s\n1,1,1,1\n2,2,2,2\n",
-            "run.actor_count varies too, with 2 values"},
+            "run.actor_count varies too, beside"},
         {"run.sm_count,run.gpu_count,rate\n1,1,1\n2,2,2\n", "no column 'steps_per_s'"},
     };
     for (size_t i = 0; i < LENGTH(cases); i++) {

@@ -540,7 +540,7 @@ TEST(test_measured_points_are_told_of_around_the_chart)
                  "envs per actor, 2 actors)",
                     1},
                 {"2 of 6 points disturbed", 1}, {"1 of 6 points not measured", 1},
-                {"2 of 6 points failed, the first: environment 3: it crashed", 1},
+                {"2 of 6 points failed; first failure: environment 3: it crashed", 1},
                 {"greedy, 4 envs per actor, steps/s", 1},
                 {"fixed share 0.5, 1 env per actor, steps/s", 1},
                 {"disturbed, not among the errors", 1}, {"nothing to compare", 1},
