@@ -40,16 +40,6 @@ static const struct fulcrum_cell unknown = {
 
 /* Ratios of a sweep. */
 
-static bool has_numbers(const struct fulcrum_table *table, const char *key)
-{
-    size_t row = 0;
-    while (row < fulcrum_table_rows(table) &&
-           !isfinite(fulcrum_plot_number(table, row, key))) {
-        row++;
-    }
-    return row < fulcrum_table_rows(table);
-}
-
 static double inverse(double value)
 {
     return value > 0.0 ? 1.0 / value : FULCRUM_UNKNOWN;
@@ -63,14 +53,13 @@ static struct fulcrum_cell inverted(struct fulcrum_cell cell)
 }
 
 /* What is known of the row with the least x, or the most; NAN: of none. */
-static double base_of_sweep(
-    const struct fulcrum_table *points, const char *x, const char *key, bool most)
+static double base_of_sweep(const struct publication *plot, const char *key, bool most)
 {
     double best = most ? -INFINITY : INFINITY;
     double base = FULCRUM_UNKNOWN;
-    for (size_t i = 0; i < fulcrum_table_rows(points); i++) {
-        double here = fulcrum_plot_number(points, i, x);
-        double value = fulcrum_plot_number(points, i, key);
+    for (size_t i = 0; i < fulcrum_table_rows(plot->points); i++) {
+        double here = fulcrum_plot_number(plot->points, i, plot->x);
+        double value = fulcrum_plot_number(plot->points, i, key);
         if (isfinite(value) && (most ? here > best : here < best)) {
             best = here;
             base = value;
@@ -87,13 +76,12 @@ static double base_of_sweep(
 static void add_ratios(const struct publication *plot, bool from_most)
 {
     struct fulcrum_table *points = plot->points;
-    bool has_speedup = has_numbers(points, "speedup");
-    bool has_rel = has_numbers(points, "runtime_rel");
-    bool has_rate = has_numbers(points, "steps_per_s");
+    bool has_speedup = isfinite(base_of_sweep(plot, "speedup", from_most));
+    bool has_rel = isfinite(base_of_sweep(plot, "runtime_rel", from_most));
+    bool has_rate = isfinite(base_of_sweep(plot, "steps_per_s", from_most));
     const char *rate = has_rate ? "steps_per_s" : "runtime_s";
-    double base = has_speedup || has_rel
-                      ? FULCRUM_UNKNOWN
-                      : base_of_sweep(points, plot->x, rate, from_most);
+    double base =
+        has_speedup || has_rel ? FULCRUM_UNKNOWN : base_of_sweep(plot, rate, from_most);
     double relative_x = FULCRUM_UNKNOWN;
     for (size_t i = fulcrum_table_rows(points); i-- > 0;) {
         struct fulcrum_cell rel = fulcrum_table_at(points, i, "runtime_rel");
@@ -171,7 +159,7 @@ static bool same(double a, double b)
     return fabs(a - b) <= 1e-9 * fabs(b);
 }
 
-/* Do two points of a reference differ in nothing but x? */
+/* Whether a point that sets as much as another one differs from it in x alone. */
 static bool differ_in_x_alone(const struct fulcrum_reference_point *a,
     const struct fulcrum_reference_point *b, const char *path)
 {
@@ -180,27 +168,11 @@ static bool differ_in_x_alone(const struct fulcrum_reference_point *a,
         const struct fulcrum_reference_setting *here = &a->settings[i];
         const struct fulcrum_reference_setting *there =
             fulcrum_reference_find_setting(b, here->path);
-        bool is_same =
-            there != NULL && (isnan(here->number) ? strcmp(here->text, there->text) == 0
-                                                  : same(here->number, there->number));
-        alone = is_same || strcmp(here->path, path) == 0;
+        alone = strcmp(here->path, path) == 0 ||
+                (there != NULL && strcmp(here->text, there->text) == 0 &&
+                    (isnan(here->number) || same(here->number, there->number)));
     }
     return alone;
-}
-
-/* The setting that the sweep holds at another value; NULL: none that is known. */
-static const struct fulcrum_reference_setting *find_conflict(
-    const struct publication *plot, const struct fulcrum_reference_point *point)
-{
-    for (size_t i = 0; i < point->setting_count; i++) {
-        const struct fulcrum_reference_setting *setting = &point->settings[i];
-        double held = held_by_all(plot, setting->path);
-        if (strcmp(setting->path, plot->path) != 0 && !isnan(setting->number) &&
-            !isnan(held) && !same(held, setting->number)) {
-            return setting;
-        }
-    }
-    return NULL;
 }
 
 /* What was observed, with how far rounding lets it be off; NAN: nothing. */
@@ -330,27 +302,35 @@ static void place_point(const struct publication *plot, struct carried *from, si
     }
 }
 
-/* Whether a point has no place on this chart; says why. */
+/* Whether a point has no place on this chart; says why. The sweep may hold a setting at
+ * another value. */
 static bool is_obstructed(
     const struct publication *plot, struct carried *from, size_t i)
 {
     const struct fulcrum_reference *reference = from->reference;
     const struct fulcrum_reference_point *point = &reference->points[i];
-    const struct fulcrum_reference_setting *conflict = find_conflict(plot, point);
     const size_t size = sizeof from->obstacle;
     if (isnan(x_of(plot, point))) {
         (void)snprintf(from->obstacle, size, "does not say %s", plot->path);
-    } else if (conflict != NULL) {
-        (void)snprintf(from->obstacle, size, "is of %s = %.6g, the sweep of %.6g",
-            conflict->path, conflict->number, held_by_all(plot, conflict->path));
-    } else if (reference->is_relative &&
-               !differ_in_x_alone(
-                   point, &reference->points[reference->relative_to], plot->path)) {
-        (void)snprintf(from->obstacle, size,
-            "is relative to one that differs in more than %s", plot->path);
-    } else {
+        return true;
+    }
+    for (size_t k = 0; k < point->setting_count; k++) {
+        const struct fulcrum_reference_setting *setting = &point->settings[k];
+        double held = held_by_all(plot, setting->path);
+        if (strcmp(setting->path, plot->path) != 0 && !isnan(setting->number) &&
+            !isnan(held) && !same(held, setting->number)) {
+            (void)snprintf(from->obstacle, size, "is of %s = %.6g, the sweep of %.6g",
+                setting->path, setting->number, held);
+            return true;
+        }
+    }
+    if (!reference->is_relative ||
+        differ_in_x_alone(
+            point, &reference->points[reference->relative_to], plot->path)) {
         return false;
     }
+    (void)snprintf(from->obstacle, size,
+        "is relative to one that differs in more than %s", plot->path);
     return true;
 }
 
