@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "tests/support/plot_file.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -96,13 +97,72 @@ void plot_file_close(struct plot_file *file)
     scratch_free(&file->scratch);
 }
 
+/* Opens a file and draws it by options. */
+static enum fulcrum_status show_with(struct plot_file *out, const char *chart,
+    const struct drawing *drawing, const struct fulcrum_plot_job *options,
+    struct fulcrum_error *err)
+{
+    struct fulcrum_plot_job job = *options;
+    plot_file_open(out, drawing->name, drawing->text);
+    job.source = out->job.source;
+    out->job = job;
+    return plot_file_draw(out, chart, err);
+}
+
+void assert_drawing(const char *chart, const struct drawing *drawing,
+    const struct fulcrum_plot_job *options)
+{
+    struct plot_file file;
+    ASSERT_OK(show_with(&file, chart, drawing, options, NULL));
+    assert_said(file.canvas, drawing->said);
+    plot_file_close(&file);
+}
+
+void assert_drawings(const char *chart, const struct drawing *cases, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        assert_drawing(chart, &cases[i], &(struct fulcrum_plot_job){.parts = 0});
+    }
+}
+
+void assert_refusal(const char *chart, const char *name, const struct refusal *refusal,
+    const struct fulcrum_plot_job *options)
+{
+    struct plot_file file;
+    const struct drawing drawing = {.name = name, .text = refusal->text};
+    ASSERT_FAILS(show_with(&file, chart, &drawing, options, &err), refusal->status,
+        refusal->part);
+    plot_file_close(&file);
+}
+
 void assert_refusals(
     const char *chart, const char *name, const struct refusal *cases, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
-        struct plot_file file;
-        ASSERT_FAILS(plot_file_show(&file, name, cases[i].text, chart, &err),
-            cases[i].status, cases[i].part);
-        plot_file_close(&file);
+        assert_refusal(chart, name, &cases[i], &(struct fulcrum_plot_job){.parts = 0});
+    }
+}
+
+void assert_cells(const struct plot_file *file, const char *table,
+    const struct wanted *cells, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        double number = plot_file_cell(file, table, cells[i].row, cells[i].key).number;
+        if (isnan(cells[i].number)) {
+            CU_ASSERT(isnan(number));
+        } else {
+            /* 0 has no relative error. */
+            assert_close(cells[i].key, number + 1.0, cells[i].number + 1.0, 1e-12);
+        }
+    }
+}
+
+void assert_cell_texts(const struct plot_file *file, const char *table,
+    const struct wanted_text *cells, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        CU_ASSERT_STRING_EQUAL(
+            plot_file_cell(file, table, cells[i].row, cells[i].key).text,
+            cells[i].text);
     }
 }

@@ -499,7 +499,8 @@ TEST(test_sm_time_has_samples_and_the_fitted_curve)
     ASSERT_OK(plot_file_add(&file, "sm-time", NULL));
     CU_ASSERT_STRING_EQUAL(
         plot_file_text(&file, "chart_title"), "G, on a part of its SMs");
-    const struct fulcrum_table *rows = fulcrum_result_table_of(file.job.made, "samples");
+    const struct fulcrum_table *rows =
+        fulcrum_result_table_of(file.job.made, "samples");
     /* Samples, then 64 points of the curve. */
     CU_ASSERT_EQUAL_FATAL(fulcrum_table_rows(rows), 66);
     CU_ASSERT_STRING_EQUAL(fulcrum_table_at(rows, 65, "line").text, "batch 64");

@@ -208,9 +208,9 @@ static void add_sm_sample(struct fulcrum_table *table, const char *work, double 
 {
     bool trains = strcmp(work, "training") == 0;
     fulcrum_table_row(table);
-    add_text(table, "series", trains ? "train_sm" : "inference_sm");
-    add_text(table, "work", work);
-    add_number(table, "sm_count", x);
+    add_text(table, "part", trains ? "train_sm" : "inference_sm");
+    add_text(table, "line", work);
+    add_number(table, "x", x);
     add_number(table, "sample_s", seconds[0]);
     add_number(table, "fit_s", seconds[1]);
     add_text(table, "state", is_disturbed ? "disturbed" : "");
