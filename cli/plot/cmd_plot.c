@@ -24,55 +24,49 @@ static const char *parts_name(int index)
 
 static const char *contours_name(int index)
 {
-    static const char *const names[] = {[FULCRUM_HEAT_SHARES] = "share",
-        [FULCRUM_HEAT_ROUND] = "round",
-        [FULCRUM_HEAT_PLAIN] = "none"};
-    return index <= FULCRUM_HEAT_PLAIN ? names[index] : NULL;
+    static const char *const names[] = {"share", "round", "none", NULL};
+    return names[index];
 }
 
 static const char *scale_name(int index)
 {
-    static const char *const names[] = {
-        [FULCRUM_ROW_AMOUNT] = "amount", [FULCRUM_ROW_SHARE] = "share"};
-    return index <= FULCRUM_ROW_SHARE ? names[index] : NULL;
+    static const char *const names[] = {"amount", "share", NULL};
+    return names[index];
 }
 
 #define AT(member) offsetof(struct fulcrum_plot_job, member)
 
 static const struct fulcrum_option rows[] = {
     FULCRUM_OPTION(TEXT, "chart", AT(chart), "NAME", .choice = chart_name,
-        .help = "one of 'fulcrum list charts'; by what the file holds unless given"),
+        .help =
+            "one of 'fulcrum list charts'; default: selected by the file's contents"),
     FULCRUM_OPTION(TEXT, "title", AT(title), "TEXT",
         .help = "in place of the title made from the data"),
     FULCRUM_OPTION(TEXT, "subtitle", AT(subtitle), "TEXT",
         .help = "in place of the subtitle made from the data"),
     FULCRUM_OPTION(TEXT, "machines", AT(machines), "A,B,C",
-        .help =
-            "machines to mark at their ratios on a ratio chart, at their own values "
-            "on a heat map, or whose GPUs a gpu-time chart compares, or 'none'; the "
-            "DGX systems unless given"),
+        .help = "machines to mark on a ratio chart or heat map, or whose GPUs a "
+                "gpu-time chart compares; 'none' for none; default: the DGX systems"),
     FULCRUM_OPTION(TEXT, "metric", AT(metric), "COLUMN",
-        .help = "what a heat map shows; steps_per_s unless given"),
+        .help = "what a heat map shows; default: steps_per_s"),
     FULCRUM_OPTION(TEXT, "pareto", AT(pareto), "METRIC,METRIC[,METRIC]",
-        .help =
-            "columns of a chart of the front, as 'explore --pareto' takes them: up, "
-            "along, and by colour; those that JSON names, or steps_per_s,system_w, "
-            "unless given"),
+        .help = "metrics of a Pareto chart, as for 'explore --pareto': y axis, x axis, "
+                "colour; default: those the JSON names, else steps_per_s,system_w"),
     FULCRUM_OPTION(TEXT, "x", AT(x), "COLUMN",
-        .help = "along a heat map; the field that varies first unless given"),
+        .help = "x axis of a heat map; default: the first field that varies"),
     FULCRUM_OPTION(TEXT, "y", AT(y), "COLUMN",
-        .help = "up a heat map; the other field that varies unless given"),
+        .help = "y axis of a heat map; default: the other field that varies"),
     FULCRUM_OPTION(CHOICE, "parts", AT(parts), "OF", .choice = parts_name,
         .fallback = "cycle",
         .help = "what a breakdown shows: where an actor's cycle goes, the watts, or a "
                 "GPU's time"),
     FULCRUM_OPTION(CHOICE, "scale", AT(scale), "SCALE", .choice = scale_name,
         .fallback = "amount",
-        .help = "bars of a breakdown as long as they are, or all of one length"),
+        .help = "bars of a breakdown by amount, or all of one length"),
     FULCRUM_OPTION(CHOICE, "contours", AT(contours), "WHERE", .choice = contours_name,
         .fallback = "share",
-        .help = "lines of a heat map: at shares of the best value, at round values, or "
-                "none"),
+        .help = "contours of a heat map: at shares of the best value, at round values, "
+                "or none"),
     FULCRUM_OPTION(LIST, "reference", AT(references), "NAME", .letter = 'r',
         .help = "published points to lay over a runtime, power or sm chart: preset or "
                 "file"),
@@ -83,7 +77,7 @@ static const struct fulcrum_option rows[] = {
         .least = FULCRUM_CHART_LEAST_HEIGHT_PT, .most = 4000.0,
         .help = "height of the page"),
     FULCRUM_OPTION(COUNT, "pixels", AT(width_px), "N", .least = 16.0, .most = 16384.0,
-        .help = "width of a PNG in pixels; twice the points unless given"),
+        .help = "width of a PNG in pixels; default: twice the points"),
     {.name = NULL},
 };
 
@@ -180,16 +174,14 @@ static enum fulcrum_status run(
     TRY_OR_END(check_content(&job, context, err));
     status = save(&job, path, err);
 end:
-    fulcrum_plot_source_close(&job.source);
+    fulcrum_plot_clear(&job);
     return status;
 }
 
 static const struct fulcrum_argument arguments[] = {
     {"FILE", FULCRUM_ARGUMENT_ONE, AT(input), NULL,
-        "CSV or JSON of 'fulcrum explore' (JSON lines too), 'fulcrum validate' or "
-        "'fulcrum measure', "
-        "JSON of 'fulcrum fit' or 'fulcrum predict', or a calibration or reference "
-        "(file or preset)"},
+        "what a fulcrum command wrote as JSON or CSV (JSON lines of 'fulcrum explore' "
+        "too), or a calibration or reference (file or preset)"},
     {"FILE", FULCRUM_ARGUMENT_REST, AT(more), NULL,
         "more sweeps or predictions, for a breakdown"},
     {.name = NULL},
@@ -228,34 +220,24 @@ const struct fulcrum_command fulcrum_command_plot = {
     .name = "plot",
     .summary = "draw one chart from what fulcrum wrote",
     .description =
-        "Draws a chart as SVG, PDF or PNG, by the ending of the output file. A sweep "
-        "over "
-        "actors becomes a chart of runtime, watts and performance per watt (--chart "
-        "runtime and --chart power are those of the paper, with published points); one "
-        "over the SMs in use a chart of the slowdown; one over two fields a heat map "
-        "of "
-        "--metric; any other sweep a chart against "
-        "the CPU/GPU ratio with known machines at their ratios. Predictions, and with "
-        "--chart breakdown sweeps, several files of them too, become stacked bars of "
-        "--parts. A validation becomes a "
-        "chart of predicted against measured, a fit one of priors and posteriors, what "
-        "'fulcrum measure' wrote one of the throughput over the actors beside its "
-        "prediction, as does a reference of throughput, which is predicted for it. A "
-        "reference of GPU time becomes one of its parts and what other GPUs would make "
-        "of them, as do the components of 'fulcrum memory', with runs below; its "
-        "memory "
-        "systems are curves, as are the numbers of GPUs of "
-        "'fulcrum cluster', and a reference of speed-ups over machines. A reference of "
-        "shares by stage, or stages that "
-        "'fulcrum measure' recorded, become a bar of stages for each run; a "
-        "calibration "
-        "a page of samples with the fitted "
-        "curves and their "
-        "residuals.\n\n"
-        "Published ratios are carried over to the point that the sweep's own refer to "
-        "(--relative-to of 'fulcrum explore'); where they refer to another, they are "
-        "restated, or chained on what is published or predicted there, and the legend "
-        "says so.",
+        "Draws one chart as SVG, PDF or PNG, by the ending of the output file. The "
+        "file's contents select the chart; --chart selects another. A sweep over "
+        "actors shows runtime, watts and performance per watt (--chart runtime and "
+        "--chart power match the paper's figures, with published points); over SMs in "
+        "use, the slowdown; over two fields, a heat map of --metric; any other sweep, "
+        "the CPU/GPU ratio with known machines marked. Predictions, and sweeps with "
+        "--chart breakdown, become stacked bars of --parts, several files together. A "
+        "validation shows predicted against measured, a fit its priors and posteriors, "
+        "a calibration its samples, fits and residuals. What 'fulcrum measure' wrote "
+        "shows throughput beside its prediction, or the recorded stages of each run; "
+        "'fulcrum memory', GPU time and runs by component, or curves of memory "
+        "systems; 'fulcrum cluster', curves over GPUs. A reference shows its "
+        "throughput or speed-ups beside fresh predictions, its stages, or its GPU time "
+        "beside that predicted for other GPUs.\n\n"
+        "Published ratios are converted to the point that the sweep's own ratios refer "
+        "to (--relative-to of 'fulcrum explore'). If they refer to another point, they "
+        "are restated, or chained on what is published or predicted there, and the "
+        "legend says so.",
     .examples = examples,
     .arguments = arguments,
     .groups = groups,

@@ -1,23 +1,34 @@
-/* plot_bars.c - what charts of stacked bars need beside the columns of a file. */
+/* plot_bars.c - what charts of bars need beside the columns of a file. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "cli/plot/plot_job.h"
+
 #include <math.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "calibrate/fit/fit.h"
 #include "cli/message.h"
-#include "cli/plot/plot_job.h"
+#include "model/design/design.h"
 #include "model/design/scale.h"
+#include "model/interval.h"
+#include "model/quantity.h"
 #include "model/stage_kind.h"
 #include "model/string.h"
 #include "model/try.h"
 #include "model/whatif/component_cost.h"
+#include "plots/chart/axis.h"
+#include "plots/spec/charts.h"
+
+/* Of a normal distribution, 90 % lie within so many standard deviations. */
+static const double normal_90 = 1.645;
 
 /* --- Breakdowns of sweeps and predictions --- */
 
 /* What files may have in common, and else are told apart by. */
-enum common { WORKLOAD, MACHINE, CALIBRATION, COMMONS, FIELDS_MOST = 8 };
+enum common { WORKLOAD, MACHINE, CALIBRATION, COMMONS };
 static const char *const common_keys[COMMONS] = {"workload", "machine", "calibration"};
 
 /* Files that become one chart. */
@@ -26,8 +37,6 @@ struct breakdown {
     struct fulcrum_plot_source *files; /* the first is borrowed */
     size_t count;
     const char *common[COMMONS]; /* "": files differ in it */
-    size_t field_count;          /* columns that vary in the file at hand */
-    size_t fields[FIELDS_MOST];
     struct fulcrum_table *table; /* of the chart */
     struct fulcrum_string footnote;
 };
@@ -46,80 +55,44 @@ static void make_row(struct fulcrum_result *result, const char *key)
     }
 }
 
-static void find_fields(struct breakdown *breakdown, const struct fulcrum_table *table)
-{
-    breakdown->field_count = 0;
-    for (size_t j = 0; j < fulcrum_table_columns(table); j++) {
-        if (breakdown->field_count < FIELDS_MOST && fulcrum_plot_varies(table, j)) {
-            breakdown->fields[breakdown->field_count++] = j;
-        }
-    }
-}
-
-/* "64 actors", "sm_count 40". */
-static void write_value(struct fulcrum_string *out, const char *path, double value)
-{
-    static const struct {
-        const char *path;
-        const char *one;
-    } words[] = {{"run.actor_count", "actor"}, {"run.gpu_count", "GPU"},
-        {"run.sm_count", "SM"}, {"machine.gpu.sm_count", "SM"},
-        {"machine.gpu.count", "GPU"}, {"machine.cpu.thread_count", "thread"},
-        {"run.node_count", "node"}};
-    const char *dot = strrchr(path, '.');
-    const char *between = out->length > 0 ? ", " : "";
-    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
-        if (strcmp(words[i].path, path) == 0) {
-            fulcrum_string_add(out, "%s%.6g %s%s", between, value, words[i].one,
-                value == 1.0 ? "" : "s");
-            return;
-        }
-    }
-    fulcrum_string_add(out, "%s%s %.6g", between, dot != NULL ? dot + 1 : path, value);
-}
-
 /* What files differ in comes first, then what varies in this one. */
 static void name_bar(const struct breakdown *breakdown,
     const struct fulcrum_plot_source *file, const struct fulcrum_table *from,
-    size_t row)
+    const struct fulcrum_plot_fields *fields, size_t row)
 {
     struct fulcrum_string name = {0};
+    const char *texts[COMMONS];
     for (size_t k = 0; k < COMMONS; k++) {
-        const char *text = fulcrum_plot_text_of(file->result, from, common_keys[k]);
-        if (breakdown->common[k][0] == '\0' && text[0] != '\0') {
-            fulcrum_string_add(&name, "%s%s", name.length > 0 ? ", " : "", text);
+        texts[k] = fulcrum_plot_text_of(file->result, from, common_keys[k]);
+        if (breakdown->common[k][0] == '\0' && texts[k][0] != '\0') {
+            fulcrum_string_add(&name, "%s%s", name.length > 0 ? ", " : "", texts[k]);
         }
     }
-    for (size_t k = 0; k < breakdown->field_count; k++) {
-        size_t j = breakdown->fields[k];
-        write_value(&name, fulcrum_table_column(from, j).key,
-            fulcrum_table_cell(from, row, j).number);
+    fulcrum_plot_fields_name(&name, from, fields, row);
+    if (name.length == 0) {
+        fulcrum_string_add(
+            &name, "%s", texts[MACHINE][0] != '\0' ? texts[MACHINE] : file->name);
     }
-    const char *machine =
-        fulcrum_plot_text_of(file->result, from, common_keys[MACHINE]);
-    const char *whole = machine[0] != '\0' ? machine : file->name;
-    fulcrum_table_text(breakdown->table, "name", NULL,
-        name.length > 0 ? fulcrum_string_get(&name) : whole);
+    fulcrum_table_text(breakdown->table, "name", NULL, fulcrum_string_get(&name));
     fulcrum_string_clear(&name);
 }
 
-/* What the chart looks at, NAN where there is no such row; whether all of it is known.
+/* What the chart looks at, NAN where there is no such row; whether all parts are known.
  */
 static bool add_cells(
     const struct breakdown *breakdown, const struct fulcrum_table *from, size_t row)
 {
+    enum { PARTS = FULCRUM_BAR_PARTS_MAX };
     const struct fulcrum_bar_chart *chart = breakdown->chart;
-    const char *const others[] = {
-        chart->whole, chart->panels[0].interval, chart->panels[0].rate};
+    const char *keys[PARTS + 3] = {
+        [PARTS] = chart->whole, chart->panels[0].interval, chart->panels[0].rate};
     bool is_known = true;
-    for (size_t k = 0; k < FULCRUM_BAR_PARTS_MAX + sizeof others / sizeof others[0];
-         k++) {
-        const char *key = k < FULCRUM_BAR_PARTS_MAX ? chart->parts[k].key
-                                                    : others[k - FULCRUM_BAR_PARTS_MAX];
+    for (size_t k = 0; k < PARTS + 3; k++) {
+        const char *key = k < PARTS ? chart->parts[k].key : keys[k];
         if (key != NULL && key[0] != '\0') {
             struct fulcrum_cell cell = fulcrum_table_at(from, row, key);
             fulcrum_plot_cell_add(breakdown->table, key, cell);
-            is_known = is_known && (k > FULCRUM_BAR_PARTS_MAX || isfinite(cell.number));
+            is_known = is_known && (k > PARTS || isfinite(cell.number));
         }
     }
     return is_known;
@@ -133,29 +106,25 @@ static enum fulcrum_status add_points_of(struct breakdown *breakdown,
         .chart = breakdown->chart, .result = file->result};
     const struct fulcrum_table *from =
         fulcrum_bar_chart_table(breakdown->chart, file->result);
+    const struct fulcrum_plot_fields fields = fulcrum_plot_fields_of(from);
     size_t rows = fulcrum_table_rows(from);
-    size_t failed = 0;
     size_t known = 0;
     TRY(fulcrum_bar_chart_check(&data, err));
-    find_fields(breakdown, from);
     if (has_groups && fulcrum_table_rows(breakdown->table) > 0) {
         fulcrum_table_row(breakdown->table);
         fulcrum_table_text(breakdown->table, "name", NULL, "");
         (void)add_cells(breakdown, from, rows);
     }
     for (size_t i = 0; i < rows; i++) {
-        if (!fulcrum_plot_ran(from, i)) {
-            failed++;
-            continue;
+        if (fulcrum_plot_ran(from, i)) {
+            fulcrum_table_row(breakdown->table);
+            name_bar(breakdown, file, from, &fields, i);
+            known += add_cells(breakdown, from, i) ? 1U : 0U;
         }
-        fulcrum_table_row(breakdown->table);
-        name_bar(breakdown, file, from, i);
-        known += add_cells(breakdown, from, i) ? 1U : 0U;
-        fulcrum_string_add_parts(
-            &breakdown->footnote, fulcrum_plot_text(from, i, "flags"));
     }
     FAIL_IF(known == 0, err, FULCRUM_ERR_UNSUPPORTED, "no point has a breakdown of %s",
         breakdown->chart->name);
+    size_t failed = fulcrum_plot_flags_add(&breakdown->footnote, from);
     /* A prediction has its flags in a list. */
     const struct fulcrum_table *flags = fulcrum_result_table_of(file->result, "flags");
     for (size_t i = 0; i < fulcrum_table_rows(flags); i++) {
@@ -169,80 +138,68 @@ static enum fulcrum_status add_points_of(struct breakdown *breakdown,
     return FULCRUM_OK;
 }
 
-/* Texts that all points of all files share. */
-static void find_common(struct breakdown *breakdown)
+static enum fulcrum_status open_file(const struct fulcrum_plot_job *job, size_t i,
+    struct fulcrum_plot_source *out, struct fulcrum_error *err)
 {
-    for (size_t k = 0; k < COMMONS; k++) {
-        breakdown->common[k] = "";
+    if (i > 0) {
+        TRY(fulcrum_plot_source_open(
+            job->more.items[i - 1], FULCRUM_PLOT_SWEEP, out, err));
     }
+    FAIL_IF(
+        out->content != FULCRUM_PLOT_SWEEP && out->content != FULCRUM_PLOT_PREDICTION,
+        err, FULCRUM_ERR_UNSUPPORTED, "%s holds %s: a breakdown is drawn from %s or %s",
+        out->name, fulcrum_plot_content_words(out->content),
+        fulcrum_plot_content_words(FULCRUM_PLOT_SWEEP),
+        fulcrum_plot_content_words(FULCRUM_PLOT_PREDICTION));
+    return FULCRUM_OK;
+}
+
+/* Texts that all points of all files share; returns whether a file has several. */
+static bool compare_files(struct breakdown *breakdown, struct fulcrum_result *result)
+{
+    bool has_groups = false;
     for (size_t i = 0; i < breakdown->count; i++) {
-        const struct fulcrum_result *result = breakdown->files[i].result;
+        struct fulcrum_result *from = breakdown->files[i].result;
+        if (fulcrum_bar_chart_table(breakdown->chart, from) == NULL) {
+            make_row(from, breakdown->chart->table);
+        }
         const struct fulcrum_table *table =
-            fulcrum_bar_chart_table(breakdown->chart, result);
+            fulcrum_bar_chart_table(breakdown->chart, from);
+        has_groups |= fulcrum_table_rows(table) > 1;
         for (size_t k = 0; k < COMMONS; k++) {
-            const char *text = fulcrum_plot_text_of(result, table, common_keys[k]);
+            const char *text = fulcrum_plot_text_of(from, table, common_keys[k]);
             bool is_same = i == 0 || strcmp(breakdown->common[k], text) == 0;
             breakdown->common[k] = is_same ? text : "";
         }
     }
-}
-
-static void add_calibration(struct fulcrum_result *result, const char *name)
-{
-    fulcrum_result_print(
-        result, "subtitle", NULL, "%s%s", name[0] != '\0' ? "calibration " : "", name);
-}
-
-static enum fulcrum_status open_files(struct breakdown *breakdown,
-    const struct fulcrum_plot_job *job, struct fulcrum_error *err)
-{
-    breakdown->files[0] = job->source;
-    for (size_t i = 0; i < breakdown->count; i++) {
-        struct fulcrum_plot_source *file = &breakdown->files[i];
-        if (i > 0) {
-            TRY(fulcrum_plot_source_open(
-                job->more.items[i - 1], FULCRUM_PLOT_SWEEP, file, err));
-        }
-        FAIL_IF(file->content != FULCRUM_PLOT_SWEEP &&
-                    file->content != FULCRUM_PLOT_PREDICTION,
-            err, FULCRUM_ERR_UNSUPPORTED,
-            "%s holds %s: a breakdown is drawn from %s or %s", file->name,
-            fulcrum_plot_content_words(file->content),
-            fulcrum_plot_content_words(FULCRUM_PLOT_SWEEP),
-            fulcrum_plot_content_words(FULCRUM_PLOT_PREDICTION));
-        if (fulcrum_bar_chart_table(breakdown->chart, file->result) == NULL) {
-            make_row(file->result, breakdown->chart->table);
-        }
+    for (size_t k = 0; k < COMMONS; k++) {
+        fulcrum_result_text(result, common_keys[k], NULL, breakdown->common[k]);
     }
-    return FULCRUM_OK;
+    return has_groups;
 }
 
+/* A row for each point that could run, named after what varies in its file and, of
+ * several files, what tells them apart; one without a name between groups. */
 enum fulcrum_status fulcrum_plot_breakdown_add(const struct fulcrum_plot_job *job,
     struct fulcrum_result *result, struct fulcrum_error *err)
 {
-    const struct fulcrum_bar_chart *chart = fulcrum_breakdowns[job->parts];
     size_t count = job->more.count + 1;
-    struct breakdown breakdown = {.chart = chart,
+    struct breakdown breakdown = {.chart = fulcrum_breakdowns[job->parts],
         .files = fulcrum_allocate(count, sizeof *breakdown.files),
-        .count = count,
-        .table = fulcrum_result_table(result, chart->table, NULL)};
-    bool has_groups = false;
-    enum fulcrum_status status;
-    TRY_OR_END(open_files(&breakdown, job, err));
+        .count = count};
+    enum fulcrum_status status = FULCRUM_OK;
+    breakdown.table = fulcrum_result_table(result, breakdown.chart->table, NULL);
+    breakdown.files[0] = job->source;
     for (size_t i = 0; i < count; i++) {
-        has_groups = has_groups || fulcrum_table_rows(fulcrum_bar_chart_table(
-                                       chart, breakdown.files[i].result)) > 1;
+        TRY_OR_END(open_file(job, i, &breakdown.files[i], err));
     }
-    find_common(&breakdown);
+    bool has_groups = compare_files(&breakdown, result);
     for (size_t i = 0; i < count; i++) {
         status = add_points_of(&breakdown, &breakdown.files[i], has_groups, err);
         TRY_OR_END(status == FULCRUM_OK
                        ? status
                        : fulcrum_fail_in(err, status, breakdown.files[i].name));
     }
-    fulcrum_plot_title_add(
-        result, "title", breakdown.common[WORKLOAD], breakdown.common[MACHINE]);
-    add_calibration(result, breakdown.common[CALIBRATION]);
     fulcrum_result_text(
         result, "footnote", NULL, fulcrum_string_get(&breakdown.footnote));
 end:
@@ -267,13 +224,6 @@ struct machine {
     double sum_s; /* of its parts */
 };
 
-/* What is not known, or less than nothing by rounding, is nothing. */
-static double at_least_0(const struct fulcrum_table *table, size_t row, const char *key)
-{
-    double value = fulcrum_plot_number(table, row, key);
-    return value > 0.0 ? value : 0.0;
-}
-
 /*
  * A faster link to the host shortens GPU work by what no component has: parts that are
  * more than the whole are drawn smaller alike.
@@ -285,8 +235,9 @@ static struct machine machine_at(const struct fulcrum_table *table, size_t first
     double whole_s = 0.0;
     while (machine.end < fulcrum_table_rows(table) &&
            strcmp(fulcrum_plot_text(table, machine.end, "machine"), name) == 0) {
-        double part_s = at_least_0(table, machine.end, "gpu_s");
-        double part_frac = at_least_0(table, machine.end, "gpu_frac");
+        double part_s = fmax(0.0, fulcrum_plot_number(table, machine.end, "gpu_s"));
+        double part_frac =
+            fmax(0.0, fulcrum_plot_number(table, machine.end, "gpu_frac"));
         machine.sum_s += part_s;
         whole_s = part_s > 0.0 && part_frac > 0.0 ? part_s / part_frac : whole_s;
         machine.steps_per_s = fulcrum_plot_number(table, machine.end, "steps_per_s");
@@ -314,42 +265,15 @@ static enum fulcrum_status check_component(
     return FULCRUM_OK;
 }
 
-static void add_component_words(struct fulcrum_result *result,
-    const struct fulcrum_table *table, bool is_clipped, bool has_others)
-{
-    struct fulcrum_string subtitle = {0};
-    char others[100] = "";
-    fulcrum_plot_say(
-        &subtitle, "workload ", fulcrum_plot_text_of(result, table, "workload"), "; ");
-    fulcrum_plot_say(&subtitle, "calibration ",
-        fulcrum_plot_text_of(result, table, "calibration"), "; ");
-    fulcrum_result_print(result, "subtitle", NULL,
-        "%seach component made ideal in turn: what is gone is its part",
-        fulcrum_string_get(&subtitle));
-    fulcrum_string_clear(&subtitle);
-    if (has_others) {
-        (void)snprintf(others, sizeof others,
-            " GPUs other than the calibration's: scaled, x or / %g for one standard "
-            "deviation.",
-            FULCRUM_GPU_SPREAD_FACTOR);
-    }
-    fulcrum_result_print(result, "footnote", NULL,
-        "GPU time is a sum: its parts have no order. Parts of a run are what is gained "
-        "in the order DRAM bandwidth, latencies, SMs, arithmetic, launches, host; in "
-        "another order they differ.%s%s",
-        is_clipped ? " Parts below 0 are drawn as 0." : "", others);
-}
-
 enum fulcrum_status fulcrum_plot_components_add(const struct fulcrum_plot_job *job,
     struct fulcrum_result *result, struct fulcrum_error *err)
 {
-    static const char *const numbers[] = {"gpu_s", "gpu_frac", "run_frac", NULL};
     struct fulcrum_table *table =
         fulcrum_bar_chart_table(&fulcrum_bars_components, result);
     const struct machine first = machine_at(table, 0);
     bool is_clipped = false;
+    char others[100] = "";
     (void)job;
-    TRY(fulcrum_plot_check_numbers(table, numbers, err));
     for (size_t i = 0; i < fulcrum_table_rows(table); i++) {
         TRY(check_component(table, i, err));
     }
@@ -361,17 +285,25 @@ enum fulcrum_status fulcrum_plot_components_add(const struct fulcrum_plot_job *j
             machine.sum_s > 0.0 ? machine.gpu_s / machine.sum_s / first.gpu_s : 0.0;
         for (; i < machine.end; i++) {
             fulcrum_table_return(table, i);
-            fulcrum_table_number(
-                table, "gpu_time_rel", NULL, at_least_0(table, i, "gpu_s") * per_s);
+            fulcrum_table_number(table, "gpu_time_rel", NULL,
+                fmax(0.0, fulcrum_plot_number(table, i, "gpu_s")) * per_s);
             fulcrum_table_number(table, "run_time_rel", NULL,
-                at_least_0(table, i, "run_frac") * first.steps_per_s /
-                    machine.steps_per_s);
-            is_clipped =
-                is_clipped || fulcrum_plot_number(table, i, "run_frac") < -CLIPPED_FROM;
+                fmax(0.0, fulcrum_plot_number(table, i, "run_frac")) *
+                    first.steps_per_s / machine.steps_per_s);
+            is_clipped |= fulcrum_plot_number(table, i, "run_frac") < -CLIPPED_FROM;
         }
     }
-    add_component_words(
-        result, table, is_clipped, first.end < fulcrum_table_rows(table));
+    if (first.end < fulcrum_table_rows(table)) {
+        (void)snprintf(others, sizeof others,
+            " GPUs other than the calibration's: scaled, x or / %g for one standard "
+            "deviation.",
+            FULCRUM_GPU_SPREAD_FACTOR);
+    }
+    fulcrum_result_print(result, "footnote", NULL,
+        "GPU time is a sum: its parts have no order. Parts of a run are what is gained "
+        "in the order DRAM bandwidth, latencies, SMs, arithmetic, launches, host; in "
+        "another order they differ.%s%s",
+        is_clipped ? " Parts below 0 are drawn as 0." : "", others);
     return FULCRUM_OK;
 }
 
@@ -383,44 +315,36 @@ enum fulcrum_status fulcrum_plot_components_add(const struct fulcrum_plot_job *j
  * workload, which are those of the publication or replace them.
  */
 
-/* Of a normal distribution, 90 % lie within so many standard deviations. */
-static const double normal_90 = 1.645;
+/* What is none of the model's parts is latency, the last. */
+enum { GPU_PARTS = 4 };
+static const struct {
+    const char *component;
+    enum fulcrum_ideal ideal;
+    size_t offset;
+} gpu_parts[GPU_PARTS] = {
+    {"math", FULCRUM_IDEAL_MATH, offsetof(struct fulcrum_gpu_scale, math)},
+    {"sm", FULCRUM_IDEAL_SM, offsetof(struct fulcrum_gpu_scale, sm)},
+    {"dram", FULCRUM_IDEAL_DRAM, offsetof(struct fulcrum_gpu_scale, dram)},
+    {"rest", FULCRUM_IDEAL_LATENCY, offsetof(struct fulcrum_gpu_scale, latency)}};
 
-/* A bar of four rows; `spread` is the factor of the whole's interval, NAN: none. */
-static void add_bar(struct fulcrum_table *table, const char *name,
-    const struct fulcrum_gpu_scale *scale, double spread)
+static double *part_of(struct fulcrum_gpu_scale *scale, size_t part)
 {
-    const struct {
-        const char *component;
-        double value;
-    } parts[] = {{"math", scale->math}, {"sm", scale->sm}, {"dram", scale->dram},
-        {"rest", scale->latency}};
-    double whole = fulcrum_gpu_scale_sum(scale);
-    for (size_t k = 0; k < sizeof parts / sizeof parts[0]; k++) {
-        fulcrum_table_row(table);
-        fulcrum_table_text(table, "gpu", NULL, name);
-        fulcrum_table_text(table, "component", NULL, parts[k].component);
-        fulcrum_table_number(table, "gpu_time_rel", NULL, parts[k].value);
-        fulcrum_table_estimate(
-            table, "whole_rel", NULL, whole, whole / spread, whole * spread);
-    }
+    return (double *)(void *)((char *)scale + gpu_parts[part].offset);
 }
 
-/* What is none of the model's parts is latency. */
-static double *part_of(
-    struct fulcrum_gpu_scale *scale, const struct fulcrum_reference_point *point)
+/* A bar of a row for each part; `spread` is the factor of the whole's interval, NAN:
+ * none. */
+static void add_bar(struct fulcrum_table *table, const char *name,
+    struct fulcrum_gpu_scale scale, double spread)
 {
-    const struct fulcrum_reference_setting *component =
-        fulcrum_reference_find_setting(point, "component");
-    switch (fulcrum_ideal_find(component != NULL ? component->text : "")) {
-    case FULCRUM_IDEAL_MATH:
-        return &scale->math;
-    case FULCRUM_IDEAL_SM:
-        return &scale->sm;
-    case FULCRUM_IDEAL_DRAM:
-        return &scale->dram;
-    default:
-        return &scale->latency;
+    double whole = fulcrum_gpu_scale_sum(&scale);
+    for (size_t k = 0; k < GPU_PARTS; k++) {
+        fulcrum_table_row(table);
+        fulcrum_table_text(table, "gpu", NULL, name);
+        fulcrum_table_text(table, "component", NULL, gpu_parts[k].component);
+        fulcrum_table_number(table, "gpu_time_rel", NULL, *part_of(&scale, k));
+        fulcrum_table_estimate(
+            table, "whole_rel", NULL, whole, whole / spread, whole * spread);
     }
 }
 
@@ -432,12 +356,18 @@ static size_t take_published(
     *out = (struct fulcrum_gpu_scale){0};
     for (size_t i = 0; i < reference->point_count; i++) {
         const struct fulcrum_reference_point *point = &reference->points[i];
-        for (size_t k = 0; k < point->observation_count; k++) {
-            if (strcmp(point->observations[k].quantity, "gpu_time_frac") == 0) {
-                *part_of(out, point) += point->observations[k].value;
-                found++;
-                break;
-            }
+        const struct fulcrum_reference_setting *component =
+            fulcrum_reference_find_setting(point, "component");
+        const struct fulcrum_observation *share =
+            fulcrum_reference_find_observation(point, "gpu_time_frac");
+        size_t ideal = fulcrum_ideal_find(component != NULL ? component->text : "");
+        size_t k = 0;
+        while (k < GPU_PARTS - 1 && gpu_parts[k].ideal != ideal) {
+            k++;
+        }
+        if (share != NULL) {
+            *part_of(out, k) += share->value;
+            found++;
         }
     }
     out->latency += fmax(0.0, 1.0 - fulcrum_gpu_scale_sum(out));
@@ -460,10 +390,9 @@ static enum fulcrum_status add_machines(struct fulcrum_table *table,
         const struct fulcrum_gpu *gpu = &design.machine.gpu;
         if (design.machine.accelerator == FULCRUM_ACCELERATOR_GPU &&
             strcmp(gpu->name, from->name) != 0) {
-            struct fulcrum_gpu_scale scale =
-                fulcrum_gpu_scale(&reference->design.workload.network, from, gpu);
-            add_bar(
-                table, gpu->name, &scale, pow(FULCRUM_GPU_SPREAD_FACTOR, normal_90));
+            add_bar(table, gpu->name,
+                fulcrum_gpu_scale(&reference->design.workload.network, from, gpu),
+                pow(FULCRUM_GPU_SPREAD_FACTOR, normal_90));
         }
     }
     return FULCRUM_OK;
@@ -485,7 +414,7 @@ enum fulcrum_status fulcrum_plot_gpu_time_add(const struct fulcrum_plot_job *job
         "inci2020-fig2-text",
         reference->name);
     (void)snprintf(name, sizeof name, "%s, published", gpu->name);
-    add_bar(table, name, &scale, (double)NAN);
+    add_bar(table, name, scale, FULCRUM_UNKNOWN);
     fulcrum_result_text(result, "title", NULL, reference->title);
     fulcrum_result_print(result, "subtitle", NULL,
         "reference %s; workload %s; below the first bar: predicted from the shares of "
@@ -500,9 +429,9 @@ enum fulcrum_status fulcrum_plot_gpu_time_add(const struct fulcrum_plot_job *job
         double half = floor(gpu->sm_count / 2.0);
         (void)snprintf(
             name, sizeof name, "the same on %.0f of %.0f SMs", half, gpu->sm_count);
-        scale =
-            fulcrum_sm_scale(&reference->design.workload.network, gpu->sm_count, half);
-        add_bar(table, name, &scale, (double)NAN);
+        add_bar(table, name,
+            fulcrum_sm_scale(&reference->design.workload.network, gpu->sm_count, half),
+            FULCRUM_UNKNOWN);
     }
     machines = strcmp(machines, "none") == 0 ? NULL : machines;
     return add_machines(table, reference, machines, err);
@@ -515,14 +444,6 @@ enum fulcrum_status fulcrum_plot_gpu_time_add(const struct fulcrum_plot_job *job
  * read shares off a figure do not tell CPU and GPU apart, and what they leave open
  * stays open.
  */
-
-/* Whether the quantity is the share of that stage. */
-static bool is_share_of(const char *quantity, const char *stage)
-{
-    size_t length = strlen(stage);
-    return strncmp(quantity, stage, length) == 0 &&
-           strcmp(quantity + length, "_frac") == 0;
-}
 
 /* "DDPG", or "algorithm DDPG, simulator Ant" where a point sets more than one thing. */
 static void write_settings(
@@ -547,28 +468,28 @@ static void write_settings(
 static double add_stage_shares(
     struct fulcrum_table *table, const struct fulcrum_reference_point *point)
 {
+    const struct fulcrum_observation *runtime =
+        fulcrum_reference_find_observation(point, "runtime_s");
     struct fulcrum_string name = {0};
     char text[32] = "";
     double sum = 0.0;
     write_settings(&name, point);
-    for (size_t k = 0; k < point->observation_count; k++) {
-        if (strcmp(point->observations[k].quantity, "runtime_s") == 0) {
-            (void)snprintf(
-                text, sizeof text, "of %.0f s", point->observations[k].value);
-        }
+    if (runtime != NULL) {
+        (void)snprintf(text, sizeof text, "of %.0f s", runtime->value);
     }
-    for (size_t i = 0; i < point->observation_count * FULCRUM_STAGE_WORK_COUNT; i++) {
-        const struct fulcrum_observation *observation =
-            &point->observations[i / FULCRUM_STAGE_WORK_COUNT];
-        const char *stage = fulcrum_stage_kind_name(
-            (enum fulcrum_stage_kind)(i % FULCRUM_STAGE_WORK_COUNT));
-        if (is_share_of(observation->quantity, stage)) {
+    for (int i = 0; i < FULCRUM_STAGE_WORK_COUNT; i++) {
+        const char *stage = fulcrum_stage_kind_name((enum fulcrum_stage_kind)i);
+        char quantity[64];
+        (void)snprintf(quantity, sizeof quantity, "%s_frac", stage);
+        const struct fulcrum_observation *share =
+            fulcrum_reference_find_observation(point, quantity);
+        if (share != NULL) {
             fulcrum_table_row(table);
             fulcrum_table_text(table, "run", NULL, fulcrum_string_get(&name));
             fulcrum_table_text(table, "stage", NULL, stage);
-            fulcrum_table_number(table, "share_frac", NULL, observation->value);
+            fulcrum_table_number(table, "share_frac", NULL, share->value);
             fulcrum_table_text(table, "text", NULL, text);
-            sum += observation->value;
+            sum += share->value;
         }
     }
     fulcrum_string_clear(&name);
@@ -602,20 +523,327 @@ enum fulcrum_status fulcrum_plot_stages_add(const struct fulcrum_plot_job *job,
     return FULCRUM_OK;
 }
 
-/* --- Partitions of a GPU --- */
+/* Sorts behind all that is known. */
+static const double last_rank = 1e300;
 
-enum fulcrum_status fulcrum_plot_partition_add(const struct fulcrum_plot_job *job,
+static void add_span(struct fulcrum_table *table, const char *key, double lo, double hi)
+{
+    fulcrum_table_estimate(table, key, NULL, (double)NAN, lo, hi);
+}
+
+/* --- Fits --- */
+
+/* "20 us": a number of up to `digits`, with the unit where it takes prefixes. */
+struct number_text {
+    char chars[32];
+};
+
+static struct number_text si(double value, int digits, const char *unit)
+{
+    struct number_text text;
+    fulcrum_si_text(text.chars, sizeof text.chars, value, digits, unit);
+    return text;
+}
+
+/* On the scale where the error of a parameter is taken to be normal. */
+static double on_scale(enum fulcrum_scale scale, double value)
+{
+    bool is_inside = scale == FULCRUM_SCALE_LINEAR ||
+                     (value > 0.0 && (scale == FULCRUM_SCALE_LOG || value < 1.0));
+    return is_inside ? fulcrum_fit_to_scale(scale, value) : FULCRUM_UNKNOWN;
+}
+
+/*
+ * In prior standard deviations. Without draws a fit knows the spread around its best
+ * values alone. Words are what it means, or its path, and "20 us: 44 us (28 us to
+ * 66 us)".
+ */
+static enum fulcrum_status add_parameter(
+    struct fulcrum_table *table, size_t row, struct fulcrum_error *err)
+{
+    const char *scale_name = fulcrum_plot_text(table, row, "scale");
+    const char *path = fulcrum_plot_text(table, row, "path");
+    const struct fulcrum_field *field = fulcrum_field_find(path);
+    const char *unit = field != NULL && field->unit[0] != '\0' ? field->unit : NULL;
+    double prior = fulcrum_plot_number(table, row, "prior");
+    double prior_sd = fulcrum_plot_number(table, row, "prior_sd");
+    double fitted = fulcrum_plot_number(table, row, "fitted");
+    double low = fulcrum_plot_number(table, row, "posterior_low");
+    double high = fulcrum_plot_number(table, row, "posterior_high");
+    double sd = fulcrum_plot_number(table, row, "posterior_sd_frac");
+    bool is_identified = fulcrum_plot_says(table, row, "verdict", "identified");
+    enum fulcrum_scale scale = FULCRUM_SCALE_LINEAR;
+    while (fulcrum_scale_name(scale) != NULL &&
+           strcmp(fulcrum_scale_name(scale), scale_name) != 0) {
+        scale++;
+    }
+    FAIL_IF(fulcrum_scale_name(scale) == NULL, err, FULCRUM_ERR_FORMAT,
+        "parameters[%zu].scale = '%s': expected linear, log or logit", row, scale_name);
+    FAIL_IF(!(prior_sd > 0.0), err, FULCRUM_ERR_RANGE,
+        "parameters[%zu].prior_sd = %g: expected a number above 0", row, prior_sd);
+    double centre = on_scale(scale, prior);
+    double best = (on_scale(scale, fitted) - centre) / prior_sd;
+    double lo = (on_scale(scale, low) - centre) / prior_sd;
+    double hi = (on_scale(scale, high) - centre) / prior_sd;
+    if (isnan(low) || isnan(high)) {
+        lo = best - normal_90 * sd;
+        hi = best + normal_90 * sd;
+    }
+    fulcrum_table_return(table, row);
+    fulcrum_table_text(
+        table, "shown_name", NULL, field != NULL ? field->meaning : path);
+    if (isfinite(low)) {
+        fulcrum_plot_print(table, "shown_text", "%s \xe2\x86\x92 %s (%s to %s)",
+            si(prior, 2, unit).chars, si(fitted, 2, unit).chars, si(low, 2, unit).chars,
+            si(high, 2, unit).chars);
+    } else {
+        fulcrum_plot_print(table, "shown_text", "%s \xe2\x86\x92 %s",
+            si(prior, 2, unit).chars, si(fitted, 2, unit).chars);
+    }
+    add_span(table, "prior_z", -normal_90, normal_90);
+    add_span(table, is_identified ? "posterior_z" : "open_z", lo, hi);
+    fulcrum_table_number(table, "fitted_z", NULL, best);
+    /* What the data say most of is first. */
+    fulcrum_table_number(table, "rank", NULL, isnan(sd) ? last_rank : sd);
+    return FULCRUM_OK;
+}
+
+/* Relative to what was observed; words are "5.8: fitted 5.81, from others 6.1". */
+static enum fulcrum_status add_figure(
+    struct fulcrum_table *table, size_t row, struct fulcrum_error *err)
+{
+    double unit = fulcrum_plot_number(table, row, "observed");
+    double sd = fulcrum_plot_number(table, row, "sd");
+    double prior_low = fulcrum_plot_number(table, row, "prior_low");
+    double prior_high = fulcrum_plot_number(table, row, "prior_high");
+    double others = fulcrum_plot_number(table, row, "held_out_mean");
+    double others_sd = fulcrum_plot_number(table, row, "held_out_sd");
+    double mean = fulcrum_plot_number(table, row, "posterior_mean");
+    double mean_sd = fulcrum_plot_number(table, row, "posterior_sd");
+    double best = fulcrum_plot_number(table, row, "simulated");
+    FAIL_IF(!(unit > 0.0), err, FULCRUM_ERR_RANGE,
+        "figures[%zu].observed = %g: expected a number above 0", row, unit);
+    /* What the parameters themselves give; simulations of it are closest to the model.
+     */
+    best = isnan(best) ? fulcrum_plot_number(table, row, "fitted") : best;
+    fulcrum_table_return(table, row);
+    /* A figure without a deviation was predicted alone. */
+    fulcrum_plot_print(table, "shown_name", "%s, point %.0f: %s%s",
+        fulcrum_plot_text(table, row, "reference"),
+        fulcrum_plot_number(table, row, "point"),
+        fulcrum_plot_text(table, row, "quantity"), isnan(sd) ? ", held out" : "");
+    fulcrum_plot_print(table, "shown_text", "%s: fitted %s%s%s",
+        si(unit, 3, NULL).chars, si(best, 3, NULL).chars,
+        isnan(others) ? "" : ", from others ",
+        isnan(others) ? "" : si(others, 3, NULL).chars);
+    add_span(table, "prior_rel", prior_low / unit, prior_high / unit);
+    add_span(table, "others_rel", (others - normal_90 * others_sd) / unit,
+        (others + normal_90 * others_sd) / unit);
+    add_span(table, "posterior_rel", (mean - normal_90 * mean_sd) / unit,
+        (mean + normal_90 * mean_sd) / unit);
+    add_span(table, "observed_rel", 1.0 - sd / unit, 1.0 + sd / unit);
+    fulcrum_table_number(table, "fitted_rel", NULL, best / unit);
+    return FULCRUM_OK;
+}
+
+enum fulcrum_status fulcrum_plot_fit_add(const struct fulcrum_plot_job *job,
     struct fulcrum_result *result, struct fulcrum_error *err)
 {
+    struct fulcrum_table *parameters = fulcrum_chart_table(result, "parameters");
+    struct fulcrum_table *figures = fulcrum_chart_table(result, "figures");
+    size_t count = fulcrum_table_rows(parameters);
+    size_t identified = 0;
+    bool is_by_slopes = false;
     (void)job;
-    const struct fulcrum_table *table =
-        fulcrum_bar_chart_table(&fulcrum_bars_partition, result);
-    const char *gpu = fulcrum_plot_text_of(result, table, "gpu");
-    const char *workload = fulcrum_plot_text_of(result, table, "workload");
-    (void)err;
-    fulcrum_result_print(result, "title", NULL, "%s on parts of %s%s",
-        workload[0] != '\0' ? workload : "Training", gpu[0] != '\0' ? "one " : "a GPU",
-        gpu);
-    add_calibration(result, fulcrum_plot_text_of(result, table, "calibration"));
+    for (size_t i = 0; i < count; i++) {
+        TRY(add_parameter(parameters, i, err));
+        bool is_identified = fulcrum_plot_says(parameters, i, "verdict", "identified");
+        const char *span = is_identified ? "posterior_z" : "open_z";
+        identified += is_identified ? 1 : 0;
+        is_by_slopes |= isnan(fulcrum_plot_number(parameters, i, "posterior_low")) &&
+                        isfinite(fulcrum_table_at(parameters, i, span).lo);
+    }
+    for (size_t i = 0; i < fulcrum_table_rows(figures); i++) {
+        TRY(add_figure(figures, i, err));
+    }
+    for (size_t i = 0; i < count; i++) {
+        fulcrum_table_return(parameters, i);
+        fulcrum_plot_print(parameters, "headline",
+            "%zu of %zu told apart from their priors", identified, count);
+    }
+    fulcrum_result_print(result, "subtitle", NULL,
+        "%zu parameters, %zu figures; right: prior and best fit%s", count,
+        fulcrum_table_rows(figures),
+        is_by_slopes ? "; no draws: spread from the slopes at the best fit"
+                     : ", 90 % of the posterior in brackets");
+    /* Ctrl-C leaves the best values without all that was to be said of them. */
+    if (fulcrum_result_number_of(result, "complete") == 0.0) {
+        fulcrum_result_text(
+            result, "footnote", NULL, "The fit was interrupted: not all was computed.");
+    }
+    return FULCRUM_OK;
+}
+
+/* --- Sensitivities --- */
+
+/* Rows of one metric, which follow each other. */
+struct metric {
+    size_t end;
+    double longest; /* of its bars */
+    const char *name;
+    const char *unit;
+    const char *shown; /* the unit where it takes prefixes; else NULL */
+};
+
+/* Units that take prefixes: s, W, J, Hz, byte; NULL for rates, shares and counts. */
+static const char *shown_unit(const char *unit)
+{
+    return unit[0] != '\0' && strpbrk(unit, "/1 ") == NULL ? unit : NULL;
+}
+
+/* From the least to the most of the value and both ends, which may not be known. */
+static struct fulcrum_interval reach_of(const struct fulcrum_table *table, size_t row)
+{
+    double value = fulcrum_plot_number(table, row, "metric_value");
+    double lo = fulcrum_plot_number(table, row, "swing_lo");
+    double hi = fulcrum_plot_number(table, row, "swing_hi");
+    return (struct fulcrum_interval){
+        fmin(fmin(lo, hi), value), fmax(fmax(lo, hi), value)};
+}
+
+static enum fulcrum_status read_metric(const struct fulcrum_table *table, size_t first,
+    struct metric *out, struct fulcrum_error *err)
+{
+    *out = (struct metric){.end = first,
+        .name = fulcrum_plot_text(table, first, "metric"),
+        .unit = fulcrum_plot_text(table, first, "unit"),
+        .shown = shown_unit(fulcrum_plot_text(table, first, "unit"))};
+    do {
+        FAIL_IF(!isfinite(fulcrum_plot_number(table, out->end, "metric_value")), err,
+            FULCRUM_ERR_RANGE, "%s: its value is not known: bars have nowhere to start",
+            out->name);
+        struct fulcrum_interval reach = reach_of(table, out->end);
+        out->longest = fmax(out->longest, reach.hi - reach.lo);
+        out->end++;
+    } while (out->end < fulcrum_table_rows(table) &&
+             fulcrum_plot_says(table, out->end, "metric", out->name));
+    return FULCRUM_OK;
+}
+
+/* What is the same for all rows of a metric, and "0.57 ms to 3.94 ms" of a field; ""
+ * of several numbers. */
+static void add_metric_words(
+    struct fulcrum_table *table, const struct metric *metric, size_t row)
+{
+    double interaction = fulcrum_plot_number(table, row, "interaction_frac");
+    double lo = fulcrum_plot_number(table, row, "metric_lo");
+    double hi = fulcrum_plot_number(table, row, "metric_hi");
+    double least = fulcrum_plot_number(table, row, "field_lo");
+    double most = fulcrum_plot_number(table, row, "field_hi");
+    const char *unit = shown_unit(fulcrum_plot_text(table, row, "field_unit"));
+    char interactions[80] = "";
+    if (isfinite(interaction)) {
+        (void)snprintf(interactions, sizeof interactions,
+            "; interactions %.0f %% of the variance", 100.0 * fmax(0.0, interaction));
+    }
+    fulcrum_plot_print(table, "panel", "%s%s%s", metric->name,
+        metric->unit[0] != '\0' ? ", " : "", metric->unit);
+    fulcrum_table_text(
+        table, "axis_unit", NULL, metric->shown != NULL ? metric->shown : "");
+    fulcrum_plot_print(table, "headline",
+        "90 %% between %s and %s with all fields at once%s",
+        si(lo, 3, metric->shown).chars, si(hi, 3, metric->shown).chars, interactions);
+    if (isfinite(least) && isfinite(most)) {
+        fulcrum_plot_print(table, "reach", "%s to %s", si(least, 3, unit).chars,
+            si(most, 3, unit).chars);
+    } else {
+        fulcrum_table_text(table, "reach", NULL, "");
+    }
+}
+
+/* What the metric is at an end of its bars, where that is not next to its value: three
+ * digits for bars as long as the value, one more for each power of ten below that. */
+static void add_end(struct fulcrum_table *table, const char *key,
+    const struct metric *metric, double end, double value)
+{
+    bool is_known = fabs(value) > 0.0 && metric->longest > 0.0;
+    double extra = is_known ? log10(fabs(value) / metric->longest) : 0.0;
+    int digits = (int)fmin(3.0 + ceil(fmax(0.0, extra)), 6.0);
+    bool is_told = fabs(end - value) > 2e-3 * metric->longest;
+    fulcrum_table_text(
+        table, key, NULL, is_told ? si(end, digits, metric->shown).chars : "");
+}
+
+static void add_bars(
+    struct fulcrum_table *table, const struct metric *metric, size_t row)
+{
+    static const struct {
+        const char *end;
+        const char *whole;
+        const char *half;
+    } bars[] = {{"swing_lo", "low", "low_half"}, {"swing_hi", "high", "high_half"}};
+    double value = fulcrum_plot_number(table, row, "metric_value");
+    double total = fulcrum_plot_number(table, row, "total_frac");
+    struct fulcrum_interval reach = reach_of(table, row);
+    bool is_one_sided = (fulcrum_plot_number(table, row, "swing_lo") - value) *
+                            (fulcrum_plot_number(table, row, "swing_hi") - value) >
+                        0.0;
+    for (size_t k = 0; k < 2; k++) {
+        double end = fulcrum_plot_number(table, row, bars[k].end);
+        if (isfinite(end)) {
+            add_span(table, is_one_sided ? bars[k].half : bars[k].whole,
+                fmin(end, value), fmax(end, value));
+        }
+    }
+    add_end(table, "least", metric, reach.lo, value);
+    add_end(table, "most", metric, reach.hi, value);
+    /* Longest bars first; neither a bar nor a share that could be seen: only counted.
+     */
+    double effect = reach.hi - reach.lo;
+    double size = metric->longest > 0.0 ? effect / metric->longest : 0.0;
+    bool is_small = effect < 2e-3 * metric->longest && total < 1.5e-3;
+    fulcrum_table_number(table, "rank", NULL,
+        is_small ? (double)NAN : -size - 1e-9 * (isnan(total) ? 0.0 : total));
+}
+
+static void add_variance_shares(struct fulcrum_table *table, size_t row)
+{
+    double first = fulcrum_plot_number(table, row, "first_frac");
+    double total = fulcrum_plot_number(table, row, "total_frac");
+    double error = fulcrum_plot_number(table, row, "total_error");
+    if (!isfinite(first) || !isfinite(total)) {
+        fulcrum_table_text(table, "shares", NULL, "not told");
+        return;
+    }
+    fulcrum_plot_print(
+        table, "shares", "%.2f   %.2f", fmax(0.0, first), fmax(0.0, total));
+    add_span(table, "total_share", 0.0, fmax(0.0, total));
+    add_span(table, "first_share", 0.0, fmax(0.0, first));
+    if (error > 0.0) {
+        add_span(
+            table, "total_bar", fmax(0.0, total - error), fmin(1.0, total + error));
+    }
+}
+
+enum fulcrum_status fulcrum_plot_tornado_add(const struct fulcrum_plot_job *job,
+    struct fulcrum_result *result, struct fulcrum_error *err)
+{
+    struct fulcrum_table *table = fulcrum_chart_table(result, "rows");
+    size_t metrics = 0;
+    (void)job;
+    for (size_t i = 0; i < fulcrum_table_rows(table);) {
+        struct metric metric;
+        FAIL_IF(metrics++ == FULCRUM_BAR_GROUPS_MAX, err, FULCRUM_ERR_RANGE,
+            "more than %d metrics: expected fewer, by --metric of 'fulcrum "
+            "sensitivity'",
+            (int)FULCRUM_BAR_GROUPS_MAX);
+        TRY(read_metric(table, i, &metric, err));
+        for (; i < metric.end; i++) {
+            fulcrum_table_return(table, i);
+            add_metric_words(table, &metric, i);
+            add_bars(table, &metric, i);
+            add_variance_shares(table, i);
+        }
+    }
     return FULCRUM_OK;
 }

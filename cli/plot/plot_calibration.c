@@ -9,7 +9,7 @@
 #include "calibrate/fit/fit_forms.h"
 #include "cli/message.h"
 #include "cli/plot/plot_job.h"
-#include "model/network/network.h"
+#include "model/predict/to_network.h"
 #include "model/quantity.h"
 #include "model/try.h"
 
@@ -33,48 +33,39 @@ static const struct fulcrum_series *find_series(
     return NULL;
 }
 
-static double parameter_value(
-    const struct fulcrum_calibration *calibration, const char *path, double fallback)
-{
-    const struct fulcrum_parameter *parameter =
-        fulcrum_calibration_parameter(calibration, path);
-    return parameter != NULL ? parameter->value : fallback;
-}
-
 /* A parameter, or what a fit left behind; NAN: there is none. */
 static double stored(const struct fulcrum_calibration *calibration, const char *name)
 {
-    const struct fulcrum_quantity *found =
+    const struct fulcrum_quantity *quantity =
         fulcrum_calibration_quantity(calibration, name);
-    return found != NULL ? found->value
-                         : parameter_value(calibration, name, FULCRUM_UNKNOWN);
+    const struct fulcrum_parameter *parameter =
+        fulcrum_calibration_parameter(calibration, name);
+    double value = parameter != NULL ? parameter->value : FULCRUM_UNKNOWN;
+    return quantity != NULL ? quantity->value : value;
 }
 
-/* The calibration's own c(n): its table, or the form that its parameters fill. */
-static struct fulcrum_cpu_station cpu_station(
-    const struct fulcrum_calibration *calibration)
+/* The calibration's own c(n) of a whole machine: its table, or the form that its
+ * parameters fill. */
+static enum fulcrum_status find_cpu(const struct fulcrum_calibration *calibration,
+    struct fulcrum_cpu_station *out, struct fulcrum_error *err)
 {
-    const struct fulcrum_cpu *cpu = &calibration->machine.cpu;
-    bool has_table = calibration->capacity_count > 0;
-    return (struct fulcrum_cpu_station){
-        .curve = has_table ? FULCRUM_CURVE_TABLE : (enum fulcrum_cpu_curve)cpu->curve,
-        .core_count = cpu->core_count,
-        .thread_count = cpu->thread_count,
-        .smt_yield_frac =
-            parameter_value(calibration, "machine.cpu.smt_yield_frac", 0.0),
-        .turbo_frac = parameter_value(calibration, "machine.cpu.turbo_frac", 0.0),
-        .oversubscription_frac =
-            parameter_value(calibration, "machine.cpu.oversubscription_frac", 0.0),
-        .serial_frac =
-            parameter_value(calibration, "machine.cpu.serial_frac", cpu->serial_frac),
-        .knee = parameter_value(calibration, "machine.cpu.knee", cpu->knee),
-        .cap_per_core =
-            parameter_value(calibration, "machine.cpu.cap_per_core", cpu->cap_per_core),
-        .cross_socket_frac = parameter_value(
-            calibration, "machine.cpu.cross_socket_frac", cpu->cross_socket_frac),
-        .capacity = calibration->capacity,
-        .capacity_count = calibration->capacity_count,
-    };
+    struct fulcrum_design design;
+    double reserved = 0.0;
+    fulcrum_design_init(&design);
+    design.machine = calibration->machine;
+    for (size_t i = 0; i < calibration->parameter_count; i++) {
+        const struct fulcrum_parameter *parameter = &calibration->parameters[i];
+        TRY(fulcrum_field_set_number(
+            fulcrum_field_find(parameter->path), &design, parameter->value, err));
+    }
+    *out = fulcrum_shard_station(&design, 1.0, &reserved);
+    out->reserved_threads = 0.0;
+    if (calibration->capacity_count > 0) {
+        out->curve = FULCRUM_CURVE_TABLE;
+        out->capacity = calibration->capacity;
+        out->capacity_count = calibration->capacity_count;
+    }
+    return FULCRUM_OK;
 }
 
 static struct fulcrum_limits x_span(const struct fulcrum_series *series)
@@ -85,19 +76,28 @@ static struct fulcrum_limits x_span(const struct fulcrum_series *series)
     return span;
 }
 
-/* One part of the pipeline on its way to the chart. */
+/* What one cell shows: samples, and what was fitted to them. */
 struct part {
     struct fulcrum_table *table; /* "samples" */
     const char *name;
-    double fixed; /* of a line; both 0: there is none */
+    const char *sample; /* columns of values */
+    const char *fit;
+    const char *line; /* that its rows are of; NULL: there is but one */
+    double fixed;     /* of a line; both 0: there is none */
     double slope;
     const struct fulcrum_cpu_station *cpu; /* in place of the line; or NULL */
     double step_s;
+    const struct fulcrum_sm_fit *sm; /* likewise */
+    double batch;
 };
 
 /* NAN where nothing was fitted. */
 static double fit_at(const struct part *part, double x)
 {
+    if (part->sm != NULL) {
+        const struct fulcrum_sm_point point = {part->batch, x, 0.0};
+        return fulcrum_sm_fit_s(part->sm, &point);
+    }
     if (part->cpu != NULL) {
         return fulcrum_cpu_capacity(part->cpu, x) / part->step_s;
     }
@@ -110,6 +110,7 @@ static void add_value(const struct part *part, double x, const char *key, double
 {
     fulcrum_table_row(part->table);
     fulcrum_table_text(part->table, "part", NULL, part->name);
+    fulcrum_table_text(part->table, "line", NULL, part->line);
     fulcrum_table_number(part->table, "x", NULL, x);
     fulcrum_table_number(part->table, key, NULL, value);
 }
@@ -129,7 +130,7 @@ static void add_samples(const struct part *part, const struct fulcrum_series *se
     size_t count = series != NULL ? series->count : 0;
     for (size_t k = 0; k < count && k < SAMPLES_MOST; k++) {
         size_t i = count > SAMPLES_MOST ? k * count / SAMPLES_MOST : k;
-        add_value(part, series->x[i], "sample", series->value[i]);
+        add_value(part, series->x[i], part->sample, series->value[i]);
         add_deviation(part, series->x[i], "deviation", series->value[i]);
         fulcrum_table_text(
             part->table, "state", NULL, series->disturbed[i] > 0.0 ? "disturbed" : "");
@@ -147,7 +148,7 @@ static void add_fit(const struct part *part, struct fulcrum_limits span)
                                      : span.lo * pow(span.hi / span.lo, share);
         x = i == CURVE_POINTS - 1 ? span.hi : x;
         if (x > previous && isfinite(fit_at(part, x))) {
-            add_value(part, x, "fit", fit_at(part, x));
+            add_value(part, x, part->fit, fit_at(part, x));
         }
         previous = x;
     }
@@ -175,31 +176,31 @@ static void add_cumulative(
     free(sorted);
 }
 
-/* How the CPU scales: c(n) / t_1 over the threads that were measured. */
-static void add_actors(
-    struct fulcrum_table *table, const struct fulcrum_calibration *calibration)
+enum fulcrum_status fulcrum_plot_calibration_add(const struct fulcrum_plot_job *job,
+    struct fulcrum_result *result, struct fulcrum_error *err)
 {
-    const struct fulcrum_series *series = find_series(calibration, "throughput");
-    struct fulcrum_cpu_station cpu = cpu_station(calibration);
-    struct part part = {.table = table,
-        .name = "actors",
-        .step_s = parameter_value(calibration, "workload.step.mean_s", 0.0)};
-    if (part.step_s > 0.0 && cpu.core_count >= 1.0) {
+    const struct fulcrum_calibration *calibration = job->source.calibration;
+    struct fulcrum_table *table = fulcrum_result_table(result, "samples", NULL);
+    const char *date = fulcrum_calibration_note(calibration, "date");
+    const struct fulcrum_series *throughput = find_series(calibration, "throughput");
+    const struct fulcrum_series *inference = find_series(calibration, "inference");
+    const struct fulcrum_series *training = find_series(calibration, "train_step");
+    struct part part = {.table = table, .sample = "sample", .fit = "fit"};
+    struct fulcrum_cpu_station cpu;
+    /* How the CPU scales: c(n) / t_1 over the threads that were measured. */
+    part.name = "actors";
+    part.step_s = stored(calibration, "workload.step.mean_s");
+    if (part.step_s > 0.0 && calibration->machine.cpu.core_count >= 1.0) {
+        TRY(find_cpu(calibration, &cpu, err));
         part.cpu = &cpu;
-        add_fit(&part, x_span(series));
+        add_fit(&part, x_span(throughput));
     }
-    add_samples(&part, series);
-}
-
-static void add_inference(
-    struct fulcrum_table *table, const struct fulcrum_calibration *calibration)
-{
-    const struct fulcrum_series *series = find_series(calibration, "inference");
-    struct fulcrum_limits span = x_span(series);
-    const struct part part = {.table = table,
-        .name = "inference",
-        .fixed = parameter_value(calibration, "workload.network.per_batch_s", 0.0),
-        .slope = parameter_value(calibration, "workload.network.per_item_s", 0.0)};
+    add_samples(&part, throughput);
+    part.name = "inference";
+    part.cpu = NULL;
+    part.fixed = fmax(0.0, stored(calibration, "workload.network.per_batch_s"));
+    part.slope = fmax(0.0, stored(calibration, "workload.network.per_item_s"));
+    struct fulcrum_limits span = x_span(inference);
     fulcrum_limits_add_all(&span, calibration->batch_size, calibration->batch_count);
     add_fit(&part, span);
     for (size_t i = 0; i < calibration->batch_count; i++) {
@@ -207,28 +208,15 @@ static void add_inference(
         add_value(&part, size, "table", calibration->batch_time_s[i]);
         add_deviation(&part, size, "table_deviation", calibration->batch_time_s[i]);
     }
-    add_samples(&part, series);
-}
-
-enum fulcrum_status fulcrum_plot_calibration_add(const struct fulcrum_plot_job *job,
-    struct fulcrum_result *result, struct fulcrum_error *err)
-{
-    const struct fulcrum_calibration *calibration = job->source.calibration;
-    struct fulcrum_table *table = fulcrum_result_table(result, "samples", NULL);
-    const char *date = fulcrum_calibration_note(calibration, "date");
-    /* The line of training time, through the quantities that the fit left behind. */
-    const struct fulcrum_series *series = find_series(calibration, "train_step");
-    const struct part training = {.table = table,
-        .name = "training",
-        .fixed = stored(calibration, "train_step_fixed_s"),
-        .slope = stored(calibration, "train_step_per_flop_s")};
-    (void)err;
-    add_actors(table, calibration);
-    add_inference(table, calibration);
+    add_samples(&part, inference);
     add_cumulative(table, find_series(calibration, "actor_step_single"), "steps");
     add_cumulative(table, find_series(calibration, "reset"), "resets");
-    add_fit(&training, x_span(series));
-    add_samples(&training, series);
+    /* The line of training time, through the quantities that the fit left behind. */
+    part.name = "training";
+    part.fixed = stored(calibration, "train_step_fixed_s");
+    part.slope = stored(calibration, "train_step_per_flop_s");
+    add_fit(&part, x_span(training));
+    add_samples(&part, training);
     fulcrum_result_text(result, "chart_title", NULL,
         calibration->title[0] != '\0' ? calibration->title : calibration->name);
     fulcrum_result_print(result, "chart_subtitle", NULL, "%s%s",
@@ -244,26 +232,12 @@ enum fulcrum_status fulcrum_plot_calibration_add(const struct fulcrum_plot_job *
     return FULCRUM_OK;
 }
 
-/* A calibration's sweep over SMs. */
-
-/* A sample, or a point of its curve. */
-static void add_sm_row(struct fulcrum_table *table, const struct fulcrum_series *series,
-    double sm_count, const char *key, double time_s)
-{
-    bool trains = strcmp(series->name, "train_sm") == 0;
-    fulcrum_table_row(table);
-    fulcrum_table_text(table, "series", NULL, series->name);
-    fulcrum_plot_print(
-        table, "work", "%s%.64s", trains ? "training " : "", series->condition);
-    fulcrum_table_number(table, "sm_count", NULL, sm_count);
-    fulcrum_table_number(table, key, NULL, time_s);
-}
-
-/* Samples, and the curve as far as they go, SMs by a constant factor: what the sweep's
- * fit left in the file, for times on all of them. */
+/* A calibration's sweep over SMs: samples, and the curve as far as they go: what the
+ * sweep's fit left in the file, for times on all of them. */
 static void add_sm_series(struct fulcrum_table *table,
     const struct fulcrum_series *series, const struct fulcrum_calibration *calibration)
 {
+    static const char batch[] = "batch ";
     struct fulcrum_limits span = x_span(series);
     const struct fulcrum_sm_fit fit = {.sm_count = span.hi,
         .per_batch_s = stored(calibration, "sm_per_batch_s"),
@@ -273,23 +247,23 @@ static void add_sm_series(struct fulcrum_table *table,
         .math_frac = stored(calibration, "workload.network.math_frac"),
         .train_launch_bound_frac =
             stored(calibration, "workload.training.launch_bound_frac")};
-    for (size_t i = 0; i < series->count; i++) {
-        add_sm_row(table, series, series->x[i], "sample_s", series->value[i]);
-        fulcrum_table_text(
-            table, "state", NULL, series->disturbed[i] > 0.0 ? "disturbed" : "");
-    }
+    char line[80];
+    struct part part = {.table = table,
+        .name = series->name,
+        .sample = "sample_s",
+        .fit = "fit_s",
+        .line = line,
+        .sm = &fit};
+    bool trains = strcmp(series->name, "train_sm") == 0;
+    (void)snprintf(
+        line, sizeof line, "%s%s", trains ? "training " : "", series->condition);
     /* The batch of "batch 64"; 0: a training step. */
-    double batch = 0.0;
-    if (strncmp(series->condition, "batch ", strlen("batch ")) == 0 &&
-        strcmp(series->name, "inference_sm") == 0) {
-        batch = strtod(series->condition + strlen("batch "), NULL);
+    if (!trains && strncmp(series->condition, batch, strlen(batch)) == 0) {
+        part.batch = strtod(series->condition + strlen(batch), NULL);
     }
-    for (size_t i = 0; i < CURVE_POINTS && span.hi > span.lo; i++) {
-        double share = (double)i / (CURVE_POINTS - 1);
-        struct fulcrum_sm_point point = {
-            batch, span.lo * pow(span.hi / span.lo, share), 0.0};
-        add_sm_row(
-            table, series, point.sm_count, "fit_s", fulcrum_sm_fit_s(&fit, &point));
+    add_samples(&part, series);
+    if (span.hi > span.lo) {
+        add_fit(&part, span);
     }
 }
 

@@ -81,11 +81,20 @@ struct fulcrum_plot {
     const struct fulcrum_chart *chart;
     enum fulcrum_plot_content content;
     enum fulcrum_plot_rows rows;
-    fulcrum_plot_add *add;                /* NULL: the file has all that it needs */
+    const char *numbers;   /* columns that must not hold texts, spaces between them */
+    fulcrum_plot_add *add; /* NULL: the file has all that it needs */
     const struct fulcrum_bar_chart *bars; /* NULL: it has none */
     /* The column of a sweep, or the quantity of a reference, that asks for the chart
      * unless the user does. NULL: any. */
     const char *column;
+    /*
+     * Words around it; NULL, and where they come to nothing: those of the result or the
+     * chart. "{key}" is a fact of the result, or what all its rows have in a column.
+     * "[A|B]" is the first of which all keys are known, or nothing; at the beginning of
+     * the text without what stands before a '^'.
+     */
+    const char *title;
+    const char *subtitle;
 };
 
 /* The chart of that name, of that content or else of the first it has. NULL: none. */
@@ -115,6 +124,7 @@ struct fulcrum_plot_job {
     const struct fulcrum_plot *plot;
     struct fulcrum_plot_source source;
     struct fulcrum_validation validation; /* of the source, where it is predicted */
+    struct fulcrum_result *made; /* what is drawn, where that is not the source's */
 };
 
 /*
@@ -126,11 +136,21 @@ FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_plot_choose(
     struct fulcrum_plot_job *job, struct fulcrum_error *err);
 
 /*
- * Draws `plot` from the source, to which it adds what the chart needs.
- *   fails    as `add`, fulcrum_validate and fulcrum_chart_draw
+ * Adds what `plot` needs to the source's result, or makes one.
+ *   fails    as `add` and fulcrum_validate; FULCRUM_ERR_FORMAT (no such rows)
+ */
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_plot_prepare(
+    struct fulcrum_plot_job *job, struct fulcrum_error *err);
+
+/*
+ * The same, and draws it.
+ *   fails    also as fulcrum_chart_draw
  */
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_plot_draw(struct fulcrum_plot_job *job,
     struct fulcrum_canvas *canvas, struct fulcrum_error *err);
+
+/* Frees what the job has opened and made. */
+void fulcrum_plot_clear(struct fulcrum_plot_job *job);
 
 /*
  * Writes a page to a file that appears whole or not at all.
@@ -141,43 +161,34 @@ FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_plot_write(
     const struct fulcrum_canvas *canvas, const char *path,
     const struct fulcrum_save_options *options, struct fulcrum_error *err);
 
-/* What each chart adds. */
+/* What each chart adds, as its file says. */
+fulcrum_plot_add fulcrum_plot_pareto_add, fulcrum_plot_heat_add, fulcrum_plot_ratio_add,
+    fulcrum_plot_published_add, fulcrum_plot_breakdown_add, fulcrum_plot_gpu_time_add,
+    fulcrum_plot_stages_add, fulcrum_plot_calibration_add, fulcrum_plot_sm_time_add,
+    fulcrum_plot_efficiency_add, fulcrum_plot_measured_add, fulcrum_plot_scaling_add,
+    fulcrum_plot_parity_add, fulcrum_plot_fit_add, fulcrum_plot_tornado_add,
+    fulcrum_plot_components_add;
 
-/* Which points of a sweep no other beats. */
-fulcrum_plot_add fulcrum_plot_pareto_add;
-/* Axes and words, which fulcrum_plot_heat_data finds again; machines at their place. */
-fulcrum_plot_add fulcrum_plot_heat_add;
-/* Machines that people know, at their ratios. */
-fulcrum_plot_add fulcrum_plot_ratio_add;
-/* Speed-ups and relative runtimes where a sweep has none, and points of the references,
- * carried over to the sweep's own scale: figures of Inci et al. 2020. */
-fulcrum_plot_add fulcrum_plot_published_add;
-/* A row for each point that could run, named after what varies in its file and, of
- * several files, what tells them apart; one without a name between groups. */
-fulcrum_plot_add fulcrum_plot_breakdown_add;
-/* Where the time of a reference's GPU goes, and what other machines make of it. */
-fulcrum_plot_add fulcrum_plot_gpu_time_add;
-/* One bar per point of a reference that gives shares like training_frac. */
-fulcrum_plot_add fulcrum_plot_stages_add;
-/* A calibration's samples and curves, and those of its sweep over SMs. */
-fulcrum_plot_add fulcrum_plot_calibration_add, fulcrum_plot_sm_time_add;
-/* Speed-ups of `validation`, over as many machines. */
-fulcrum_plot_add fulcrum_plot_efficiency_add;
-/* Files of `measure`; throughput of `validation` where the source is a reference. */
-fulcrum_plot_add fulcrum_plot_measured_add;
-/* Files of `cluster`, `validate`, `fit`, `sensitivity`, `memory` and `partition`. */
-fulcrum_plot_add fulcrum_plot_scaling_add, fulcrum_plot_parity_add,
-    fulcrum_plot_fit_add, fulcrum_plot_tornado_add, fulcrum_plot_components_add,
-    fulcrum_plot_partition_add;
-
-/* The data of a heat map; all is borrowed from the job and the result. */
-struct fulcrum_heat_chart_data fulcrum_plot_heat_data(
-    const struct fulcrum_plot_job *job, const struct fulcrum_result *result);
+/* Draws a heat map, whose axes are those of the job. */
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_plot_heat_draw(
+    const struct fulcrum_plot_job *job, const struct fulcrum_result *result,
+    const struct fulcrum_chart_text *text, struct fulcrum_canvas *canvas,
+    struct fulcrum_error *err);
 
 /* What several charts need. */
 
-/* "hardware threads (machine.cpu.thread_count)"; the path where it is no field. */
-void fulcrum_plot_field_label(char *out, size_t size, const char *path);
+/* Columns that are fields of machine, workload, calibration or run and vary. */
+struct fulcrum_plot_fields {
+    size_t count;
+    size_t columns[8]; /* the first of them */
+};
+
+struct fulcrum_plot_fields fulcrum_plot_fields_of(const struct fulcrum_table *table);
+
+/* Adds "64 actors, 2 GPUs, knee 0.5": what the fields are in a row. */
+void fulcrum_plot_fields_name(struct fulcrum_string *out,
+    const struct fulcrum_table *table, const struct fulcrum_plot_fields *fields,
+    size_t row);
 
 double fulcrum_plot_number(
     const struct fulcrum_table *table, size_t row, const char *key);
@@ -200,22 +211,13 @@ void fulcrum_plot_print(struct fulcrum_table *table, const char *key,
 /* Whether a row's "status" is "ok", or there is none. */
 bool fulcrum_plot_ran(const struct fulcrum_table *table, size_t row);
 
+/* Adds the flags of rows that ran; returns how many did not. */
+size_t fulcrum_plot_flags_add(
+    struct fulcrum_string *out, const struct fulcrum_table *table);
+
 /* A text of all rows, beside them or in the first; "" where there is none. */
 const char *fulcrum_plot_text_of(const struct fulcrum_result *result,
     const struct fulcrum_table *table, const char *key);
-
-/* Whether a field of machine, workload, calibration or run has more than one value. */
-bool fulcrum_plot_varies(const struct fulcrum_table *table, size_t column);
-
-/* The detail of a failure has columns that are near in name, or all there are. */
-FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_plot_check_column(
-    const struct fulcrum_table *table, const char *option, const char *column,
-    struct fulcrum_error *err);
-
-/* fulcrum_table_check_numbers of each column; the list ends with NULL. */
-FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_plot_check_numbers(
-    const struct fulcrum_table *table, const char *const *columns,
-    struct fulcrum_error *err);
 
 /*
  * A thin line in a panel of a chart of lines, or a text beside its title.
@@ -224,14 +226,6 @@ FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_plot_check_numbers(
  */
 void fulcrum_plot_guide_add(struct fulcrum_result *result, int panel, const char *group,
     double x, const char *text);
-
-/* The words, the text and the end, unless the text is "". */
-void fulcrum_plot_say(
-    struct fulcrum_string *out, const char *words, const char *text, const char *end);
-
-/* "WORKLOAD on MACHINE", or the one that there is. */
-void fulcrum_plot_title_add(struct fulcrum_result *out, const char *key,
-    const char *workload, const char *machine);
 
 /* Loads the machine at the front of a list with commas, as fulcrum_list_part. */
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_plot_next_machine(const char **list,

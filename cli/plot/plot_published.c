@@ -26,7 +26,6 @@ enum { PANELS = 2, REFERENCES_MAX = 4 };
 struct publication {
     struct fulcrum_result *result;           /* of the sweep; borrowed, as is */
     struct fulcrum_table *points;            /* its rows */
-    struct fulcrum_table *out;               /* "published" */
     const char *x;                           /* the column that the chart goes over */
     const char *path;                        /* the setting that it is in references */
     double relative_x;                       /* that its ratios refer to */
@@ -36,51 +35,37 @@ struct publication {
     struct fulcrum_reference *references[REFERENCES_MAX];
 };
 
+static const struct fulcrum_cell unknown = {
+    FULCRUM_UNKNOWN, FULCRUM_UNKNOWN, FULCRUM_UNKNOWN, NULL};
+
 /* Ratios of a sweep. */
 
-static bool has_numbers(const struct fulcrum_table *table, const char *key)
+static double inverse(double value)
 {
-    for (size_t i = 0; i < fulcrum_table_rows(table); i++) {
-        if (isfinite(fulcrum_plot_number(table, i, key))) {
-            return true;
-        }
-    }
-    return false;
+    return value > 0.0 ? 1.0 / value : FULCRUM_UNKNOWN;
 }
 
 /* 1 / value, with its interval the other way round. */
 static struct fulcrum_cell inverted(struct fulcrum_cell cell)
 {
     return (struct fulcrum_cell){
-        cell.number > 0.0 ? 1.0 / cell.number : FULCRUM_UNKNOWN,
-        cell.hi > 0.0 ? 1.0 / cell.hi : FULCRUM_UNKNOWN,
-        cell.lo > 0.0 ? 1.0 / cell.lo : FULCRUM_UNKNOWN, NULL};
+        inverse(cell.number), inverse(cell.hi), inverse(cell.lo), NULL};
 }
 
-/* The row with a rate that has the least x, or the most; the number of rows: none. */
-static size_t base_row(
-    const struct fulcrum_table *points, const char *x, const char *key, bool most)
+/* What is known of the row with the least x, or the most; NAN: of none. */
+static double base_of_sweep(const struct publication *plot, const char *key, bool most)
 {
-    size_t rows = fulcrum_table_rows(points);
-    size_t base = rows;
-    for (size_t i = 0; i < rows; i++) {
-        double here = fulcrum_plot_number(points, i, x);
-        double best =
-            base < rows ? fulcrum_plot_number(points, base, x) : FULCRUM_UNKNOWN;
-        if (isfinite(fulcrum_plot_number(points, i, key)) &&
-            (base == rows || (most ? here > best : here < best))) {
-            base = i;
+    double best = most ? -INFINITY : INFINITY;
+    double base = FULCRUM_UNKNOWN;
+    for (size_t i = 0; i < fulcrum_table_rows(plot->points); i++) {
+        double here = fulcrum_plot_number(plot->points, i, plot->x);
+        double value = fulcrum_plot_number(plot->points, i, key);
+        if (isfinite(value) && (most ? here > best : here < best)) {
+            best = here;
+            base = value;
         }
     }
     return base;
-}
-
-static double ratio_to(
-    const struct fulcrum_table *points, size_t base, size_t row, const char *rate)
-{
-    double ratio = fulcrum_plot_number(points, row, rate) /
-                   fulcrum_plot_number(points, base, rate);
-    return strcmp(rate, "runtime_s") == 0 ? 1.0 / ratio : ratio;
 }
 
 /*
@@ -88,32 +73,35 @@ static double ratio_to(
  * those of its predictions to one of them: the one with the fewest actors, or with the
  * most SMs. The point whose ratio to itself is 1 exactly becomes "relative_x".
  */
-static void add_ratios(struct fulcrum_result *result, const char *x, bool from_most)
+static void add_ratios(const struct publication *plot, bool from_most)
 {
-    struct fulcrum_table *points = fulcrum_chart_table(result, "points");
-    bool has_speedup = has_numbers(points, "speedup");
-    bool has_rel = has_numbers(points, "runtime_rel");
-    const char *rate = has_numbers(points, "steps_per_s") ? "steps_per_s" : "runtime_s";
-    size_t rows = fulcrum_table_rows(points);
-    size_t base = has_speedup || has_rel ? rows : base_row(points, x, rate, from_most);
+    struct fulcrum_table *points = plot->points;
+    bool has_speedup = isfinite(base_of_sweep(plot, "speedup", from_most));
+    bool has_rel = isfinite(base_of_sweep(plot, "runtime_rel", from_most));
+    bool has_rate = isfinite(base_of_sweep(plot, "steps_per_s", from_most));
+    const char *rate = has_rate ? "steps_per_s" : "runtime_s";
+    double base =
+        has_speedup || has_rel ? FULCRUM_UNKNOWN : base_of_sweep(plot, rate, from_most);
     double relative_x = FULCRUM_UNKNOWN;
-    for (size_t i = 0; i < rows; i++) {
+    for (size_t i = fulcrum_table_rows(points); i-- > 0;) {
         struct fulcrum_cell rel = fulcrum_table_at(points, i, "runtime_rel");
-        struct fulcrum_cell speedup = !has_speedup && has_rel
-                                          ? inverted(rel)
-                                          : fulcrum_table_at(points, i, "speedup");
-        speedup.number = base < rows ? ratio_to(points, base, i, rate) : speedup.number;
-        bool is_one = fabs(speedup.number - 1.0) < 1e-12 && !(speedup.hi > speedup.lo);
-        if (is_one && isnan(relative_x)) {
-            relative_x = fulcrum_plot_number(points, i, x);
+        struct fulcrum_cell speedup = fulcrum_table_at(points, i, "speedup");
+        if (!has_speedup && has_rel) {
+            speedup = inverted(rel);
+        } else if (!has_speedup) {
+            double here = fulcrum_plot_number(points, i, rate);
+            speedup.number = has_rate ? here / base : base / here;
+        }
+        if (fabs(speedup.number - 1.0) < 1e-12 && !(speedup.hi > speedup.lo)) {
+            relative_x = fulcrum_plot_number(points, i, plot->x);
         }
         fulcrum_table_return(points, i);
         fulcrum_plot_cell_add(points, "speedup", speedup);
         fulcrum_plot_cell_add(points, "runtime_rel", has_rel ? rel : inverted(speedup));
     }
-    fulcrum_result_number(result, "relative_x", NULL, relative_x);
-    if (base < rows) {
-        fulcrum_result_note(result, "footnotes",
+    fulcrum_result_number(plot->result, "relative_x", NULL, relative_x);
+    if (isfinite(base)) {
+        fulcrum_result_note(plot->result, "footnotes",
             "ratios of the predictions themselves, without an interval: 'fulcrum "
             "explore --relative-to' gives one");
     }
@@ -142,14 +130,14 @@ static double speedup_at(const struct publication *plot, double x)
     return from + share * (to - from);
 }
 
-/* A number that all points have in common, such as "run.sm_count"; NAN: not known. */
+/* Published points. */
+
+/* A number that all points of the sweep have in common; NAN: not known. */
 static double held_by_all(const struct publication *plot, const char *path)
 {
     const char *column = strcmp(path, "run.actor_count") == 0 ? "actor_count" : path;
     return fulcrum_table_constant(plot->points, column);
 }
-
-/* Published points. */
 
 /* NAN where a point says nothing of x. */
 static double x_of(
@@ -160,12 +148,18 @@ static double x_of(
     return setting != NULL ? setting->number : FULCRUM_UNKNOWN;
 }
 
+static double base_of(
+    const struct publication *plot, const struct fulcrum_reference *reference)
+{
+    return x_of(plot, &reference->points[reference->relative_to]);
+}
+
 static bool same(double a, double b)
 {
     return fabs(a - b) <= 1e-9 * fabs(b);
 }
 
-/* Do two points of a reference differ in nothing but x? */
+/* Whether a point that sets as much as another one differs from it in x alone. */
 static bool differ_in_x_alone(const struct fulcrum_reference_point *a,
     const struct fulcrum_reference_point *b, const char *path)
 {
@@ -174,61 +168,42 @@ static bool differ_in_x_alone(const struct fulcrum_reference_point *a,
         const struct fulcrum_reference_setting *here = &a->settings[i];
         const struct fulcrum_reference_setting *there =
             fulcrum_reference_find_setting(b, here->path);
-        bool is_same =
-            there != NULL && (isnan(here->number) ? strcmp(here->text, there->text) == 0
-                                                  : same(here->number, there->number));
-        alone = is_same || strcmp(here->path, path) == 0;
+        alone = strcmp(here->path, path) == 0 ||
+                (there != NULL && strcmp(here->text, there->text) == 0 &&
+                    (isnan(here->number) || same(here->number, there->number)));
     }
     return alone;
 }
 
-/* The setting that the sweep holds at another value; NULL: none that is known. */
-static const struct fulcrum_reference_setting *find_conflict(
-    const struct publication *plot, const struct fulcrum_reference_point *point)
+/* What was observed, with how far rounding lets it be off; NAN: nothing. */
+static struct fulcrum_cell observed(
+    const struct fulcrum_reference_point *point, const char *quantity)
 {
-    for (size_t i = 0; i < point->setting_count; i++) {
-        const struct fulcrum_reference_setting *setting = &point->settings[i];
-        double held = held_by_all(plot, setting->path);
-        if (strcmp(setting->path, plot->path) != 0 && !isnan(setting->number) &&
-            !isnan(held) && !same(held, setting->number)) {
-            return setting;
-        }
+    const struct fulcrum_observation *found =
+        fulcrum_reference_find_observation(point, quantity);
+    if (found == NULL) {
+        return unknown;
     }
-    return NULL;
+    double half = isnan(found->half_width) ? 0.0 : found->half_width;
+    return (struct fulcrum_cell){
+        found->value, found->value - half, found->value + half, NULL};
 }
 
-/* With how far rounding lets it be off. */
-static struct fulcrum_cell rounded(const struct fulcrum_observation *observation)
+/* The speed-up that a point states; NAN where it states none. */
+static struct fulcrum_cell speedup_of(const struct fulcrum_reference_point *point)
 {
-    double value = observation->value;
-    double half = isnan(observation->half_width) ? 0.0 : observation->half_width;
-    return (struct fulcrum_cell){value, value - half, value + half, NULL};
-}
-
-/* The speed-up that an observation states; NAN where it states none. */
-static struct fulcrum_cell speedup_of(const struct fulcrum_observation *observation)
-{
-    struct fulcrum_cell value = rounded(observation);
-    if (strcmp(observation->quantity, "runtime_rel") == 0) {
-        return inverted(value);
-    }
-    if (strcmp(observation->quantity, "speedup") != 0) {
-        value.number = FULCRUM_UNKNOWN;
-    }
-    return value;
+    struct fulcrum_cell speedup = observed(point, "speedup");
+    return isnan(speedup.number) ? inverted(observed(point, "runtime_rel")) : speedup;
 }
 
 /* The speed-up that a reference states of x, relative to its own point; NAN: none. */
 static struct fulcrum_cell stated_at(
     const struct publication *plot, const struct fulcrum_reference *reference, double x)
 {
-    struct fulcrum_cell stated = {.number = FULCRUM_UNKNOWN};
+    struct fulcrum_cell stated = unknown;
     for (size_t i = 0; i < reference->point_count && isnan(stated.number); i++) {
-        const struct fulcrum_reference_point *point = &reference->points[i];
-        bool is_there = same(x_of(plot, point), x);
-        for (size_t k = 0;
-             k < point->observation_count && is_there && isnan(stated.number); k++) {
-            stated = speedup_of(&point->observations[k]);
+        if (same(x_of(plot, &reference->points[i]), x)) {
+            stated = speedup_of(&reference->points[i]);
         }
     }
     return stated;
@@ -245,12 +220,6 @@ struct carried {
     char obstacle[200]; /* of the last point left out */
 };
 
-static double base_of(
-    const struct publication *plot, const struct fulcrum_reference *reference)
-{
-    return x_of(plot, &reference->points[reference->relative_to]);
-}
-
 /* Returns whether something is known of the point that the ratios refer to. A reference
  * that has the sweep's point among its own needs nobody else. */
 static bool find_link(const struct publication *plot, struct carried *from)
@@ -260,8 +229,8 @@ static bool find_link(const struct publication *plot, struct carried *from)
     double x = base_of(plot, from->reference);
     char value[24];
     char at[24];
-    from->link = (struct fulcrum_cell){1.0, 1.0, 1.0, NULL};
     if (same(x, plot->relative_x)) {
+        from->link = (struct fulcrum_cell){1.0, 1.0, 1.0, NULL};
         return true;
     }
     struct fulcrum_cell stated = stated_at(plot, from->reference, plot->relative_x);
@@ -292,70 +261,76 @@ static bool find_link(const struct publication *plot, struct carried *from)
     return !isnan(stated.number);
 }
 
-/* A value in the unit of a panel; NAN where the observation is none of it. */
+/* A value in the unit of a panel; NAN where the point has none. */
 static struct fulcrum_cell value_in_panel(const struct publication *plot,
-    const struct carried *from, const struct fulcrum_observation *observation,
+    const struct carried *from, const struct fulcrum_reference_point *point,
     size_t panel)
 {
     static const char *const power[PANELS] = {"gpu_w", "steps_per_j_gpu"};
-    const struct fulcrum_cell none = {.number = FULCRUM_UNKNOWN};
     bool is_relative = from->reference->is_relative;
-    if (plot->chart == &fulcrum_chart_power) {
-        bool is_here = !is_relative && strcmp(observation->quantity, power[panel]) == 0;
-        return is_here ? rounded(observation) : none;
+    bool is_power = plot->chart == &fulcrum_chart_power;
+    if (is_relative == is_power || (plot->chart == &fulcrum_chart_sm && panel > 0)) {
+        return unknown;
     }
-    if (!is_relative || (plot->chart == &fulcrum_chart_sm && panel > 0)) {
-        return none;
+    if (is_power) {
+        return observed(point, power[panel]);
     }
-    struct fulcrum_cell a = speedup_of(observation);
+    struct fulcrum_cell a = speedup_of(point);
     struct fulcrum_cell b = from->link;
     struct fulcrum_cell value = {a.number * b.number, a.lo * b.lo, a.hi * b.hi, NULL};
     return panel == 0 ? inverted(value) : value;
 }
 
-static void place_point(
-    struct publication *plot, struct carried *from, size_t i, size_t panel)
+static void place_point(const struct publication *plot, struct carried *from, size_t i)
 {
     const struct fulcrum_reference_point *point = &from->reference->points[i];
+    const struct fulcrum_item *item = fulcrum_result_find(plot->result, "published");
     bool is_fitted = plot->calibration != NULL &&
                      fulcrum_fitted_points_point(plot->calibration, from->reference, i);
-    for (size_t k = 0; k < point->observation_count; k++) {
-        struct fulcrum_cell value =
-            value_in_panel(plot, from, &point->observations[k], panel);
+    for (size_t panel = 0; panel < PANELS; panel++) {
+        struct fulcrum_cell value = value_in_panel(plot, from, point, panel);
         if (!isnan(value.number)) {
-            fulcrum_table_row(plot->out);
-            fulcrum_table_text(plot->out, "name", NULL, from->name);
-            fulcrum_table_number(plot->out, "panel", NULL, (double)panel);
-            fulcrum_table_number(plot->out, "x", NULL, x_of(plot, point));
-            fulcrum_table_estimate(plot->out, "value", NULL, value.number,
+            fulcrum_table_row(item->table);
+            fulcrum_table_text(item->table, "name", NULL, from->name);
+            fulcrum_table_number(item->table, "panel", NULL, (double)panel);
+            fulcrum_table_number(item->table, "x", NULL, x_of(plot, point));
+            fulcrum_table_estimate(item->table, "value", NULL, value.number,
                 value.lo > 0.0 ? value.lo : FULCRUM_UNKNOWN, value.hi);
-            fulcrum_table_flag(plot->out, "is_fitted", NULL, is_fitted);
+            fulcrum_table_flag(item->table, "is_fitted", NULL, is_fitted);
             from->added++;
         }
     }
 }
 
-/* Whether a point has no place on this chart; says why. */
+/* Whether a point has no place on this chart; says why. The sweep may hold a setting at
+ * another value. */
 static bool is_obstructed(
     const struct publication *plot, struct carried *from, size_t i)
 {
     const struct fulcrum_reference *reference = from->reference;
     const struct fulcrum_reference_point *point = &reference->points[i];
-    const struct fulcrum_reference_setting *conflict = find_conflict(plot, point);
     const size_t size = sizeof from->obstacle;
     if (isnan(x_of(plot, point))) {
         (void)snprintf(from->obstacle, size, "does not say %s", plot->path);
-    } else if (conflict != NULL) {
-        (void)snprintf(from->obstacle, size, "is of %s = %.6g, the sweep of %.6g",
-            conflict->path, conflict->number, held_by_all(plot, conflict->path));
-    } else if (reference->is_relative &&
-               !differ_in_x_alone(
-                   point, &reference->points[reference->relative_to], plot->path)) {
-        (void)snprintf(from->obstacle, size,
-            "is relative to one that differs in more than %s", plot->path);
-    } else {
+        return true;
+    }
+    for (size_t k = 0; k < point->setting_count; k++) {
+        const struct fulcrum_reference_setting *setting = &point->settings[k];
+        double held = held_by_all(plot, setting->path);
+        if (strcmp(setting->path, plot->path) != 0 && !isnan(setting->number) &&
+            !isnan(held) && !same(held, setting->number)) {
+            (void)snprintf(from->obstacle, size, "is of %s = %.6g, the sweep of %.6g",
+                setting->path, setting->number, held);
+            return true;
+        }
+    }
+    if (!reference->is_relative ||
+        differ_in_x_alone(
+            point, &reference->points[reference->relative_to], plot->path)) {
         return false;
     }
+    (void)snprintf(from->obstacle, size,
+        "is relative to one that differs in more than %s", plot->path);
     return true;
 }
 
@@ -369,27 +344,25 @@ static bool is_base(
 }
 
 /* A reference that adds nothing was named by mistake. */
-static enum fulcrum_status lay_over(struct publication *plot,
+static enum fulcrum_status lay_over(const struct publication *plot,
     const struct fulcrum_reference *reference, struct fulcrum_error *err)
 {
     const char *name = reference->name;
+    bool is_power = plot->chart == &fulcrum_chart_power;
     struct carried from = {.reference = reference};
     (void)snprintf(from.name, sizeof from.name, "published: %s", name);
-    FAIL_IF(reference->is_relative && plot->chart != &fulcrum_chart_power &&
-                !find_link(plot, &from),
-        err, FULCRUM_ERR_UNSUPPORTED,
+    FAIL_IF(reference->is_relative && !is_power && !find_link(plot, &from), err,
+        FULCRUM_ERR_UNSUPPORTED,
         "reference %s: its ratios refer to %s = %.6g, which the sweep does not reach",
         name, plot->path, base_of(plot, reference));
-    for (size_t i = 0; i < reference->point_count * PANELS; i++) {
-        size_t point = i % reference->point_count;
-        size_t panel = i / reference->point_count;
-        if (is_base(plot, &from, point)) {
+    for (size_t i = 0; i < reference->point_count; i++) {
+        if (is_base(plot, &from, i)) {
             continue;
         }
-        if (is_obstructed(plot, &from, point)) {
-            from.left_out += panel == 0 ? 1 : 0;
+        if (is_obstructed(plot, &from, i)) {
+            from.left_out++;
         } else {
-            place_point(plot, &from, point, panel);
+            place_point(plot, &from, i);
         }
     }
     FAIL_IF(from.added == 0 && from.left_out > 0, err, FULCRUM_ERR_UNSUPPORTED,
@@ -397,9 +370,8 @@ static enum fulcrum_status lay_over(struct publication *plot,
         from.obstacle);
     FAIL_IF(from.added == 0, err, FULCRUM_ERR_UNSUPPORTED,
         "reference %s: no point belongs on this chart: expected %s", name,
-        plot->chart == &fulcrum_chart_power
-            ? "gpu_w or steps_per_j_gpu"
-            : "speedup or runtime_rel of a relative reference");
+        is_power ? "gpu_w or steps_per_j_gpu"
+                 : "speedup or runtime_rel of a relative reference");
     if (from.left_out > 0) {
         fulcrum_result_note_print(plot->result, "footnotes",
             "%s: %zu left out: a point %s", name, from.left_out, from.obstacle);
@@ -407,6 +379,8 @@ static enum fulcrum_status lay_over(struct publication *plot,
     return FULCRUM_OK;
 }
 
+/* Speed-ups and relative runtimes where a sweep has none, and points of the references,
+ * carried over to the sweep's own scale: figures of Inci et al. 2020. */
 enum fulcrum_status fulcrum_plot_published_add(const struct fulcrum_plot_job *job,
     struct fulcrum_result *result, struct fulcrum_error *err)
 {
@@ -419,7 +393,7 @@ enum fulcrum_status fulcrum_plot_published_add(const struct fulcrum_plot_job *jo
         .chart = job->plot->chart};
     enum fulcrum_status status = FULCRUM_OK;
     if (plot.chart != &fulcrum_chart_power) {
-        add_ratios(result, plot.x, is_sm);
+        add_ratios(&plot, is_sm);
     }
     plot.relative_x = fulcrum_result_number_of(result, "relative_x");
     FAIL_IF(names->count > REFERENCES_MAX, err, FULCRUM_ERR_RANGE,
@@ -430,14 +404,15 @@ enum fulcrum_status fulcrum_plot_published_add(const struct fulcrum_plot_job *jo
         TRY_OR_END(fulcrum_reference_load(names->items[plot.reference_count],
             &plot.references[plot.reference_count], err));
     }
-    plot.out =
-        names->count > 0 ? fulcrum_result_table(result, "published", NULL) : NULL;
     /* A calibration that is not at hand leaves open what its fit has seen. */
     const char *name = fulcrum_plot_text_of(result, plot.points, "calibration");
     struct fulcrum_error unheard;
-    if (names->count > 0 && name[0] != '\0' &&
-        fulcrum_calibration_load(name, &plot.calibration, &unheard) != FULCRUM_OK) {
-        plot.calibration = NULL;
+    if (names->count > 0) {
+        (void)fulcrum_result_table(result, "published", NULL);
+        if (name[0] != '\0' &&
+            fulcrum_calibration_load(name, &plot.calibration, &unheard) != FULCRUM_OK) {
+            plot.calibration = NULL;
+        }
     }
     for (size_t i = 0; i < names->count; i++) {
         TRY_OR_END(lay_over(&plot, plot.references[i], err));

@@ -15,36 +15,12 @@
 #include "cli/message.h"
 #include "model/design/design.h"
 #include "model/nearest.h"
+#include "model/quantity.h"
 #include "model/status.h"
 #include "model/try.h"
 #include "presets/io/csv.h"
 #include "presets/load/preset.h"
 #include "presets/load/reference_file.h"
-
-static bool is_path(const char *column)
-{
-    static const char *const parts[] = {
-        "machine.", "workload.", "calibration.", "run."};
-    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
-        if (strncmp(column, parts[i], strlen(parts[i])) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
-void fulcrum_plot_field_label(char *out, size_t size, const char *path)
-{
-    const struct fulcrum_field *field = fulcrum_field_find(path);
-    if (field == NULL) {
-        (void)snprintf(out, size, "%s", path);
-        return;
-    }
-    /* What follows the first sentence is for lists of fields. */
-    size_t length = strcspn(field->meaning, ";:");
-    (void)snprintf(out, size, "%.*s%s%s (%s)", (int)length, field->meaning,
-        field->unit[0] != '\0' ? ", " : "", field->unit, path);
-}
 
 /* What was read, as charts look at it. */
 
@@ -90,6 +66,20 @@ bool fulcrum_plot_ran(const struct fulcrum_table *table, size_t row)
     return status == NULL || strcmp(status, "ok") == 0;
 }
 
+size_t fulcrum_plot_flags_add(
+    struct fulcrum_string *out, const struct fulcrum_table *table)
+{
+    size_t failed = 0;
+    for (size_t i = 0; i < fulcrum_table_rows(table); i++) {
+        if (fulcrum_plot_ran(table, i)) {
+            fulcrum_string_add_parts(out, fulcrum_table_at(table, i, "flags").text);
+        } else {
+            failed++;
+        }
+    }
+    return failed;
+}
+
 const char *fulcrum_plot_text_of(const struct fulcrum_result *result,
     const struct fulcrum_table *table, const char *key)
 {
@@ -97,11 +87,11 @@ const char *fulcrum_plot_text_of(const struct fulcrum_result *result,
     return text[0] != '\0' ? text : fulcrum_plot_text(table, 0, key);
 }
 
-bool fulcrum_plot_varies(const struct fulcrum_table *table, size_t column)
+/* Whether more than one number is in a column. */
+static bool varies(const struct fulcrum_table *table, size_t column)
 {
-    double first = (double)NAN;
-    bool is_field = is_path(fulcrum_table_column(table, column).key);
-    for (size_t i = 0; i < fulcrum_table_rows(table) && is_field; i++) {
+    double first = FULCRUM_UNKNOWN;
+    for (size_t i = 0; i < fulcrum_table_rows(table); i++) {
         double value = fulcrum_table_cell(table, i, column).number;
         first = isnan(first) ? value : first;
         if (value != first && !isnan(value)) {
@@ -111,32 +101,51 @@ bool fulcrum_plot_varies(const struct fulcrum_table *table, size_t column)
     return false;
 }
 
-enum fulcrum_status fulcrum_plot_check_column(const struct fulcrum_table *table,
-    const char *option, const char *column, struct fulcrum_error *err)
+struct fulcrum_plot_fields fulcrum_plot_fields_of(const struct fulcrum_table *table)
 {
-    enum { MOST = 256, HINT_BYTE = 1600 };
-    const char *columns[MOST];
-    char hint[HINT_BYTE];
-    size_t count = fulcrum_table_columns(table);
-    if (fulcrum_table_find(table, column) < count) {
-        return FULCRUM_OK;
+    static const char *const parts[] = {
+        "machine.", "workload.", "calibration.", "run."};
+    struct fulcrum_plot_fields fields = {0};
+    size_t most = sizeof fields.columns / sizeof fields.columns[0];
+    for (size_t j = 0; j < fulcrum_table_columns(table) && fields.count < most; j++) {
+        const char *key = fulcrum_table_column(table, j).key;
+        bool is_field = false;
+        for (size_t k = 0; k < sizeof parts / sizeof parts[0]; k++) {
+            is_field |= strncmp(key, parts[k], strlen(parts[k])) == 0;
+        }
+        if (is_field && varies(table, j)) {
+            fields.columns[fields.count++] = j;
+        }
     }
-    struct fulcrum_names names = {columns, 0, sizeof columns[0]};
-    for (size_t j = 0; j < count && names.count < MOST; j++) {
-        columns[names.count++] = fulcrum_table_column(table, j).key;
-    }
-    fulcrum_names_hint(&names, column, hint, sizeof hint);
-    return fulcrum_fail(
-        err, FULCRUM_ERR_FORMAT, "%s: no column '%s'%s", option, column, hint);
+    return fields;
 }
 
-enum fulcrum_status fulcrum_plot_check_numbers(const struct fulcrum_table *table,
-    const char *const *columns, struct fulcrum_error *err)
+void fulcrum_plot_fields_name(struct fulcrum_string *out,
+    const struct fulcrum_table *table, const struct fulcrum_plot_fields *fields,
+    size_t row)
 {
-    for (; *columns != NULL; columns++) {
-        TRY(fulcrum_table_check_numbers(table, *columns, err));
+    static const struct {
+        const char *path;
+        const char *one;
+    } words[] = {{"run.actor_count", "actor"}, {"run.gpu_count", "GPU"},
+        {"run.sm_count", "SM"}, {"machine.gpu.sm_count", "SM"},
+        {"machine.gpu.count", "GPU"}, {"machine.cpu.thread_count", "thread"},
+        {"run.node_count", "node"}};
+    for (size_t i = 0; i < fields->count; i++) {
+        const char *path = fulcrum_table_column(table, fields->columns[i]).key;
+        double value = fulcrum_table_cell(table, row, fields->columns[i]).number;
+        const char *dot = strrchr(path, '.');
+        const char *one = NULL;
+        for (size_t k = 0; k < sizeof words / sizeof words[0]; k++) {
+            one = strcmp(words[k].path, path) == 0 ? words[k].one : one;
+        }
+        fulcrum_string_add(out, "%s", out->length > 0 ? ", " : "");
+        if (one != NULL) {
+            fulcrum_string_add(out, "%.6g %s%s", value, one, value == 1.0 ? "" : "s");
+        } else {
+            fulcrum_string_add(out, "%s %.6g", dot != NULL ? dot + 1 : path, value);
+        }
     }
-    return FULCRUM_OK;
 }
 
 void fulcrum_plot_guide_add(struct fulcrum_result *result, int panel, const char *group,
@@ -150,22 +159,6 @@ void fulcrum_plot_guide_add(struct fulcrum_result *result, int panel, const char
     fulcrum_table_text(guides, "group", NULL, group);
     fulcrum_table_number(guides, "x", NULL, x);
     fulcrum_table_text(guides, "text", NULL, text);
-}
-
-void fulcrum_plot_say(
-    struct fulcrum_string *out, const char *words, const char *text, const char *end)
-{
-    if (text[0] != '\0') {
-        fulcrum_string_add(out, "%s%s%s", words, text, end);
-    }
-}
-
-void fulcrum_plot_title_add(struct fulcrum_result *out, const char *key,
-    const char *workload, const char *machine)
-{
-    bool has_both = workload[0] != '\0' && machine[0] != '\0';
-    fulcrum_result_print(
-        out, key, NULL, "%s%s%s", workload, has_both ? " on " : "", machine);
 }
 
 enum fulcrum_status fulcrum_plot_next_machine(const char **list, char name[64],
@@ -227,31 +220,21 @@ const char *fulcrum_plot_content_words(enum fulcrum_plot_content content)
     return kinds[content].words;
 }
 
-static bool ends_with(const char *text, const char *end)
+/* What each command wrote has a schema or, as CSV, columns of its own. */
+static bool is_of_kind(
+    const struct kind *kind, const char *schema, const struct fulcrum_table *rows)
 {
-    size_t length = strlen(text);
-    size_t end_length = strlen(end);
-    return length >= end_length && strcmp(text + length - end_length, end) == 0;
-}
-
-/* What each command wrote has columns of its own; the last that are found count. */
-static enum fulcrum_plot_content content_of_table(const struct fulcrum_table *table)
-{
-    size_t count = fulcrum_table_columns(table);
-    enum fulcrum_plot_content found = FULCRUM_PLOT_SWEEP;
-    for (int i = 0; i < FULCRUM_PLOT_CONTENTS; i++) {
-        const char *const *columns = kinds[i].columns;
-        if (columns[0] != NULL && fulcrum_table_find(table, columns[0]) < count &&
-            fulcrum_table_find(table, columns[1]) < count) {
-            found = (enum fulcrum_plot_content)i;
-        }
-    }
-    return found;
+    size_t count = fulcrum_table_columns(rows);
+    return rows == NULL ? strcmp(kind->schema, schema) == 0
+                        : kind->columns[0] != NULL &&
+                              fulcrum_table_find(rows, kind->columns[0]) < count &&
+                              fulcrum_table_find(rows, kind->columns[1]) < count;
 }
 
 static bool has_table(const struct fulcrum_plot_source *source, int content)
 {
-    return fulcrum_result_table_of(source->result, kinds[content].table) != NULL;
+    const char *key = kinds[content].table;
+    return key != NULL && fulcrum_result_table_of(source->result, key) != NULL;
 }
 
 /* References name their kind beside the schema; old ones may have the kind alone. Of
@@ -262,31 +245,28 @@ static enum fulcrum_status find_content(struct fulcrum_plot_source *source,
 {
     const char *name = fulcrum_result_schema(source->result);
     const char *kind = fulcrum_result_text_of(source->result, "kind");
-    const struct fulcrum_table *rows = fulcrum_result_table_of(source->result, "rows");
     bool has_name = name[0] != '\0';
-    if (!has_name && rows != NULL) {
-        source->content = content_of_table(rows);
-        return FULCRUM_OK;
-    }
-    source->content = FULCRUM_PLOT_CONTENTS;
+    const struct fulcrum_table *rows =
+        has_name ? NULL : fulcrum_result_table_of(source->result, "rows");
+    enum fulcrum_plot_content found =
+        rows != NULL ? FULCRUM_PLOT_SWEEP : FULCRUM_PLOT_CONTENTS;
+    char schema[80];
+    (void)snprintf(schema, sizeof schema, "%s%.60s", has_name ? "" : "fulcrum-",
+        has_name ? name : kind);
     for (int i = 0; i < FULCRUM_PLOT_CONTENTS; i++) {
-        const char *known = kinds[i].schema;
-        bool is_it = has_name ? strcmp(name, known) == 0
-                              : strcmp(kind, known + strlen("fulcrum-")) == 0;
-        bool is_other = is_it && source->content < FULCRUM_PLOT_CONTENTS &&
-                        has_table(source, source->content) &&
-                        (source->content == expected || !has_table(source, i));
-        if (is_it && !is_other) {
-            source->content = (enum fulcrum_plot_content)i;
+        bool stays = found < FULCRUM_PLOT_CONTENTS && has_table(source, (int)found) &&
+                     (found == expected || !has_table(source, i));
+        if (is_of_kind(&kinds[i], schema, rows) && !stays) {
+            found = (enum fulcrum_plot_content)i;
         }
     }
-    FAIL_IF(!has_name && kind[0] == '\0', err, FULCRUM_ERR_FORMAT,
+    FAIL_IF(rows == NULL && !has_name && kind[0] == '\0', err, FULCRUM_ERR_FORMAT,
         "%s: schema is not given: expected what explore, validate, fit, measure "
         "or calibrate wrote, or a reference",
         source->name);
-    FAIL_IF(source->content == FULCRUM_PLOT_CONTENTS, err, FULCRUM_ERR_FORMAT,
-        "%s: its schema is %s: no chart is drawn from that", source->name,
-        has_name ? name : kind);
+    FAIL_IF(found == FULCRUM_PLOT_CONTENTS, err, FULCRUM_ERR_FORMAT,
+        "%s: its schema is %s: no chart is drawn from that", source->name, schema);
+    source->content = found;
     return FULCRUM_OK;
 }
 
@@ -314,23 +294,24 @@ static enum fulcrum_status read_stream(struct fulcrum_plot_source *source,
 static enum fulcrum_status read_source(struct fulcrum_plot_source *source,
     enum fulcrum_plot_content expected, struct fulcrum_error *err)
 {
+    const char *dot = strrchr(source->name, '.');
     struct stat there;
     bool is_there = stat(source->name, &there) == 0;
-    if (ends_with(source->name, ".csv") || ends_with(source->name, ".jsonl") ||
-        (is_there && S_ISREG(there.st_mode))) {
-        TRY(fulcrum_result_read(source->name, &source->result, err));
+    bool is_file =
+        (is_there && S_ISREG(there.st_mode)) ||
+        (dot != NULL && (strcmp(dot, ".csv") == 0 || strcmp(dot, ".jsonl") == 0));
+    if (!is_there && has_preset(FULCRUM_PRESET_REFERENCE, source->name)) {
+        source->content = FULCRUM_PLOT_REFERENCE;
+    } else if (!is_there && has_preset(FULCRUM_PRESET_CALIBRATION, source->name)) {
+        source->content = FULCRUM_PLOT_CALIBRATION;
+    } else if (is_file || expected < FULCRUM_PLOT_CALIBRATION) {
+        TRY(is_file ? fulcrum_result_read(source->name, &source->result, err)
+                    : read_stream(source, expected, err));
         return find_content(source, expected, err);
+    } else {
+        source->content = expected == FULCRUM_PLOT_REFERENCE ? FULCRUM_PLOT_REFERENCE
+                                                             : FULCRUM_PLOT_CALIBRATION;
     }
-    bool is_reference = !is_there && has_preset(FULCRUM_PRESET_REFERENCE, source->name);
-    bool is_calibration =
-        !is_there && has_preset(FULCRUM_PRESET_CALIBRATION, source->name);
-    if (!is_reference && !is_calibration && expected < FULCRUM_PLOT_CALIBRATION) {
-        TRY(read_stream(source, expected, err));
-        return find_content(source, expected, err);
-    }
-    is_reference =
-        is_reference || (!is_calibration && expected == FULCRUM_PLOT_REFERENCE);
-    source->content = is_reference ? FULCRUM_PLOT_REFERENCE : FULCRUM_PLOT_CALIBRATION;
     return FULCRUM_OK;
 }
 

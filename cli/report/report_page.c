@@ -107,6 +107,7 @@ static enum fulcrum_status draw_one(const struct fulcrum_report_figure *figure,
         status = fulcrum_canvas_write_svg(canvas, picture->label, picture->out, err);
     }
     fulcrum_canvas_free(canvas);
+    fulcrum_plot_clear(&job);
     return status;
 }
 

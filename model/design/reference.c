@@ -108,6 +108,17 @@ const struct fulcrum_reference_setting *fulcrum_reference_find_setting(
     return NULL;
 }
 
+struct fulcrum_observation *fulcrum_reference_find_observation(
+    const struct fulcrum_reference_point *point, const char *quantity)
+{
+    for (size_t i = 0; i < point->observation_count; i++) {
+        if (strcmp(point->observations[i].quantity, quantity) == 0) {
+            return &point->observations[i];
+        }
+    }
+    return NULL;
+}
+
 bool fulcrum_reference_begins_series(
     const struct fulcrum_reference *reference, size_t point)
 {

@@ -110,6 +110,10 @@ const char *fulcrum_reference_calibration(
 const struct fulcrum_reference_setting *fulcrum_reference_find_setting(
     const struct fulcrum_reference_point *point, const char *path);
 
+/* What was observed of a quantity at a point; NULL: nothing. Borrowed. */
+struct fulcrum_observation *fulcrum_reference_find_observation(
+    const struct fulcrum_reference_point *point, const char *quantity);
+
 /* Whether no earlier point is of the same series. */
 bool fulcrum_reference_begins_series(
     const struct fulcrum_reference *reference, size_t point);

@@ -136,7 +136,7 @@ enum { TABLE_MOST = 128 };
 
 /* The threads of one of `replicas` parts, and how many of them its learner keeps busy.
  */
-static struct fulcrum_cpu_station shard_station(
+struct fulcrum_cpu_station fulcrum_shard_station(
     const struct fulcrum_design *design, double replicas, double *reserved)
 {
     const struct fulcrum_cpu *cpu = &design->machine.cpu;
@@ -252,7 +252,7 @@ void fulcrum_replicas_init(const struct fulcrum_design *design,
     out->wake_s = design->workload.host.wake_s;
     out->cold_s = design->workload.network.cold_s;
     out->cooling_s = design->workload.network.cooling_s;
-    out->network.cpu = shard_station(design, replicas, &out->reserved_threads);
+    out->network.cpu = fulcrum_shard_station(design, replicas, &out->reserved_threads);
 }
 
 static bool runs_on_part(const struct fulcrum_design *design)

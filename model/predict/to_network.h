@@ -48,6 +48,11 @@ struct fulcrum_replicas {
  */
 double fulcrum_shard_count(const struct fulcrum_design *design);
 
+/* The threads of one of `replicas` parts, and how many of them its learner keeps busy.
+ */
+struct fulcrum_cpu_station fulcrum_shard_station(
+    const struct fulcrum_design *design, double replicas, double *reserved_threads);
+
 /*
  * What follows from the machine and the run alone: counts, threads, flags; one actor,
  * no times and no training yet.

@@ -163,7 +163,7 @@ LINE_CHART(memory, "memory",
 
 static const struct fulcrum_line_chart scaling = {
     .table = "rows",
-    .x = {{"gpu_count", "GPUs"}},
+    .x = {{"gpu_count", "GPUs", NULL, 1.0}},
     .x_name = "GPUs",
     .lines = {{"parallelism"}},
     .group_column = "scaling",
@@ -207,9 +207,9 @@ LINE_CHART(efficiency, "scaling", "published speed-ups beside their predictions"
  */
 static const struct fulcrum_line_chart sm_time = {
     .table = "samples",
-    .x = {{"sm_count", "SMs"}},
+    .x = {{"x", "SMs"}},
     .x_name = "SMs",
-    .lines = {{"work"}},
+    .lines = {{"line"}},
     .panels = {{.title = "Inference: time of a batch",
                    .series = {{"fit_s", NULL, FULCRUM_LINE_SMOOTH},
                        {"sample_s", NULL, FULCRUM_LINE_POINTS}},
@@ -218,7 +218,7 @@ static const struct fulcrum_line_chart sm_time = {
             .series = {{"fit_s", NULL, FULCRUM_LINE_SMOOTH},
                 {"sample_s", NULL, FULCRUM_LINE_POINTS}},
             .group = "train_sm"}},
-    .group_column = "series",
+    .group_column = "part",
     .is_log = true,
     .marks = {{"state", "disturbed", "disturbed sample", true}},
 };

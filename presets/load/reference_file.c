@@ -272,28 +272,18 @@ static bool is_repeat(const struct fulcrum_reference_point *point,
     return 1;
 }
 
-static struct fulcrum_observation *find_observation(
-    const struct fulcrum_reference_point *point, const char *quantity)
-{
-    for (size_t i = 0; i < point->observation_count; i++) {
-        if (strcmp(point->observations[i].quantity, quantity) == 0) {
-            return &point->observations[i];
-        }
-    }
-    return NULL;
-}
-
 /* Frames become steps; a point that has both is a fault. */
 static void convert_frames(
     const struct fulcrum_node *array, struct fulcrum_reference *reference)
 {
     for (size_t i = 0; i < reference->point_count; i++) {
         struct fulcrum_observation *frames =
-            find_observation(&reference->points[i], "frames_per_s");
+            fulcrum_reference_find_observation(&reference->points[i], "frames_per_s");
         if (frames == NULL) {
             continue;
         }
-        if (find_observation(&reference->points[i], "steps_per_s") != NULL) {
+        if (fulcrum_reference_find_observation(&reference->points[i], "steps_per_s") !=
+            NULL) {
             fulcrum_reader_fault(array->reader, FULCRUM_ERR_FORMAT,
                 "%s[%zu].observed has frames_per_s and steps_per_s: expected one of "
                 "them",
@@ -534,8 +524,8 @@ static bool is_part(const struct fulcrum_reference *reference, const char *key)
     }
     for (size_t i = 0; i < reference->point_count; i++) {
         const struct fulcrum_reference_point *point = &reference->points[i];
-        bool is_found =
-            strcmp(point->series, key) == 0 || find_observation(point, key) != NULL;
+        bool is_found = strcmp(point->series, key) == 0 ||
+                        fulcrum_reference_find_observation(point, key) != NULL;
         for (size_t k = 0; k < point->setting_count && !is_found; k++) {
             is_found = strcmp(point->settings[k].path, key) == 0;
         }

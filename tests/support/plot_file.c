@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "tests/support/plot_file.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -33,15 +34,7 @@ enum fulcrum_status plot_file_add(
     struct plot_file *file, const char *chart, struct fulcrum_error *err)
 {
     find_chart(file, chart);
-    struct fulcrum_plot_job *job = &file->job;
-    bool is_read = job->plot->rows <= FULCRUM_PLOT_LAID;
-    fulcrum_result_free(file->made);
-    file->made = is_read ? NULL : fulcrum_result_new(NULL);
-    if (job->plot->rows == FULCRUM_PLOT_PREDICTED &&
-        job->validation.reference == NULL) {
-        ASSERT_OK(fulcrum_validate(job->source.reference, NULL, &job->validation, err));
-    }
-    return job->plot->add(job, is_read ? job->source.result : file->made, err);
+    return fulcrum_plot_prepare(&file->job, err);
 }
 
 enum fulcrum_status plot_file_draw(
@@ -51,7 +44,6 @@ enum fulcrum_status plot_file_draw(
     double height_pt = file->job.height_pt > 0.0 ? file->job.height_pt : 700.0;
     find_chart(file, chart);
     fulcrum_canvas_free(file->canvas);
-    fulcrum_validation_clear(&file->job.validation);
     ASSERT_OK(fulcrum_canvas_new(&file->canvas, width_pt, height_pt, NULL));
     return fulcrum_plot_draw(&file->job, file->canvas, err);
 }
@@ -65,7 +57,7 @@ enum fulcrum_status plot_file_show(struct plot_file *out, const char *name,
 
 static const struct fulcrum_result *result_of(const struct plot_file *file)
 {
-    return file->made != NULL ? file->made : file->job.source.result;
+    return file->job.made != NULL ? file->job.made : file->job.source.result;
 }
 
 struct fulcrum_cell plot_file_cell(
@@ -99,21 +91,78 @@ void assert_said(const struct fulcrum_canvas *canvas, const struct said *said)
 
 void plot_file_close(struct plot_file *file)
 {
-    fulcrum_plot_source_close(&file->job.source);
-    fulcrum_validation_clear(&file->job.validation);
-    fulcrum_result_free(file->made);
+    fulcrum_plot_clear(&file->job);
     fulcrum_canvas_free(file->canvas);
     free(file->path);
     scratch_free(&file->scratch);
+}
+
+/* Opens a file and draws it by options. */
+static enum fulcrum_status show_with(struct plot_file *out, const char *chart,
+    const struct drawing *drawing, const struct fulcrum_plot_job *options,
+    struct fulcrum_error *err)
+{
+    struct fulcrum_plot_job job = *options;
+    plot_file_open(out, drawing->name, drawing->text);
+    job.source = out->job.source;
+    out->job = job;
+    return plot_file_draw(out, chart, err);
+}
+
+void assert_drawing(const char *chart, const struct drawing *drawing,
+    const struct fulcrum_plot_job *options)
+{
+    struct plot_file file;
+    ASSERT_OK(show_with(&file, chart, drawing, options, NULL));
+    assert_said(file.canvas, drawing->said);
+    plot_file_close(&file);
+}
+
+void assert_drawings(const char *chart, const struct drawing *cases, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        assert_drawing(chart, &cases[i], &(struct fulcrum_plot_job){.parts = 0});
+    }
+}
+
+void assert_refusal(const char *chart, const char *name, const struct refusal *refusal,
+    const struct fulcrum_plot_job *options)
+{
+    struct plot_file file;
+    const struct drawing drawing = {.name = name, .text = refusal->text};
+    ASSERT_FAILS(show_with(&file, chart, &drawing, options, &err), refusal->status,
+        refusal->part);
+    plot_file_close(&file);
 }
 
 void assert_refusals(
     const char *chart, const char *name, const struct refusal *cases, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
-        struct plot_file file;
-        ASSERT_FAILS(plot_file_show(&file, name, cases[i].text, chart, &err),
-            cases[i].status, cases[i].part);
-        plot_file_close(&file);
+        assert_refusal(chart, name, &cases[i], &(struct fulcrum_plot_job){.parts = 0});
+    }
+}
+
+void assert_cells(const struct plot_file *file, const char *table,
+    const struct wanted *cells, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        double number = plot_file_cell(file, table, cells[i].row, cells[i].key).number;
+        if (isnan(cells[i].number)) {
+            CU_ASSERT(isnan(number));
+        } else {
+            /* 0 has no relative error. */
+            assert_close(cells[i].key, number + 1.0, cells[i].number + 1.0, 1e-12);
+        }
+    }
+}
+
+void assert_cell_texts(const struct plot_file *file, const char *table,
+    const struct wanted_text *cells, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        CU_ASSERT_STRING_EQUAL(
+            plot_file_cell(file, table, cells[i].row, cells[i].key).text,
+            cells[i].text);
     }
 }

@@ -11,7 +11,6 @@ struct plot_file {
     struct scratch scratch;
     char *path;
     struct fulcrum_plot_job job; /* its source is the file; tests set its options */
-    struct fulcrum_result *made; /* rows that are in no file; NULL: none */
     struct fulcrum_canvas *canvas;
 };
 
@@ -59,6 +58,20 @@ void assert_said(const struct fulcrum_canvas *canvas, const struct said *said);
 
 void plot_file_close(struct plot_file *file);
 
+/* What a drawing is to say. */
+struct drawing {
+    const char *name; /* of a preset where there is no text */
+    const char *text;
+    struct said said[18];
+};
+
+/* Asserts it; the source is no option. */
+void assert_drawing(const char *chart, const struct drawing *drawing,
+    const struct fulcrum_plot_job *options);
+
+/* Of several, without options. */
+void assert_drawings(const char *chart, const struct drawing *cases, size_t count);
+
 /* A file that is no chart, and words of the refusal. */
 struct refusal {
     const char *text; /* NULL: the name is a preset */
@@ -66,8 +79,31 @@ struct refusal {
     const char *part;
 };
 
-/* Asserts that the chart of each is refused. */
+/* Asserts that the chart is refused. */
+void assert_refusal(const char *chart, const char *name, const struct refusal *refusal,
+    const struct fulcrum_plot_job *options);
+
+/* Of several, without options. */
 void assert_refusals(
     const char *chart, const char *name, const struct refusal *cases, size_t count);
+
+/* What is in a cell; of a column, or "KEY_lo" and "KEY_hi". */
+struct wanted {
+    size_t row;
+    const char *key;
+    double number; /* NAN: nothing is known */
+};
+
+void assert_cells(const struct plot_file *file, const char *table,
+    const struct wanted *cells, size_t count);
+
+struct wanted_text {
+    size_t row;
+    const char *key;
+    const char *text;
+};
+
+void assert_cell_texts(const struct plot_file *file, const char *table,
+    const struct wanted_text *cells, size_t count);
 
 #endif

@@ -84,6 +84,7 @@ static void add_bar(
     fulcrum_table_estimate(table, "whole", NULL, a + c, lo, 3.0 * (a + c));
 }
 
+/* The chart of a table, which it frees. */
 static enum fulcrum_status draw_on(struct fulcrum_canvas *canvas,
     struct fulcrum_result *result, bool as_shares, struct fulcrum_error *err)
 {
@@ -95,22 +96,30 @@ static enum fulcrum_status draw_on(struct fulcrum_canvas *canvas,
     return status;
 }
 
-TEST(test_only_parts_that_there_are_are_explained)
+/* The chart of two bars: the first and third part of each; the interval is that of the
+ * first. */
+static struct fulcrum_canvas *drawn(
+    const double parts[4], double lo, bool as_shares, struct fulcrum_error *err)
 {
     struct fulcrum_result *result = fulcrum_result_new(NULL);
     struct fulcrum_table *table = fulcrum_result_table(result, "points", NULL);
-    add_bar(table, "one", 3.0, 1.0, NAN);
-    add_bar(table, "two", 2.0, 6.0, NAN);
     struct fulcrum_canvas *canvas = new_canvas(480.0);
-    ASSERT_OK(draw_on(canvas, result, false, NULL));
-    static const char *const words[] = {"first", "third", "one", "two", "4 s, 5 apples",
-        "8 s, 5 apples", "a cycle", "time"};
-    for (size_t i = 0; i < LENGTH(words); i++) {
-        CU_ASSERT_EQUAL(count_texts(canvas, words[i]), 1);
-    }
-    CU_ASSERT_EQUAL(count_texts(canvas, "second"), 0);
-    CU_ASSERT_EQUAL(count_texts(canvas, "75 %"), 2);
-    CU_ASSERT_EQUAL(count_texts(canvas, "points"), 0);
+    add_bar(table, "one", parts[0], parts[1], lo);
+    add_bar(table, "two", parts[2], parts[3], NAN);
+    err->status = draw_on(canvas, result, as_shares, err);
+    return canvas;
+}
+
+TEST(test_only_parts_that_there_are_are_explained)
+{
+    static const struct said said[] = {{"first", 1}, {"third", 1}, {"one", 1},
+        {"two", 1}, {"4 s, 5 apples", 1}, {"8 s, 5 apples", 1}, {"a cycle", 1},
+        {"time", 1}, {"second", 0}, {"75 %", 2}, {"points", 0}, {NULL, 0}};
+    struct fulcrum_error err = {FULCRUM_OK, ""};
+    struct fulcrum_canvas *canvas =
+        drawn((const double[]){3.0, 1.0, 2.0, 6.0}, NAN, false, &err);
+    ASSERT_OK(err.status);
+    assert_said(canvas, said);
     fulcrum_canvas_free(canvas);
 }
 
@@ -123,12 +132,10 @@ TEST(test_intervals_are_shown_where_lengths_are_amounts)
         size_t explained;
     } cases[] = {{false, 2.0, 1}, {false, NAN, 0}, {true, 2.0, 0}};
     for (size_t i = 0; i < LENGTH(cases); i++) {
-        struct fulcrum_result *result = fulcrum_result_new(NULL);
-        struct fulcrum_table *table = fulcrum_result_table(result, "points", NULL);
-        add_bar(table, "one", 3.0, 0.0, cases[i].lo);
-        add_bar(table, "two", 4.0, 0.0, NAN);
-        struct fulcrum_canvas *canvas = new_canvas(480.0);
-        ASSERT_OK(draw_on(canvas, result, cases[i].as_shares, NULL));
+        struct fulcrum_error err = {FULCRUM_OK, ""};
+        struct fulcrum_canvas *canvas = drawn((const double[]){3.0, 0.0, 4.0, 0.0},
+            cases[i].lo, cases[i].as_shares, &err);
+        ASSERT_OK(err.status);
         CU_ASSERT_EQUAL(count_texts(canvas, "the interval"), cases[i].explained);
         /* The axis reaches as far as the interval does. */
         CU_ASSERT_EQUAL(count_texts(canvas, "8 s") > 0, cases[i].explained == 1);
@@ -169,16 +176,13 @@ TEST(test_odd_parts_are_refused)
     } cases[] = {{-0.1, FULCRUM_ERR_RANGE, 0}, {INFINITY, FULCRUM_ERR_RANGE, 0},
         {NAN, FULCRUM_OK, 0}, {0.1, FULCRUM_OK, 1}};
     for (size_t i = 0; i < LENGTH(cases); i++) {
-        struct fulcrum_result *result = fulcrum_result_new(NULL);
-        struct fulcrum_table *table = fulcrum_result_table(result, "points", NULL);
         struct fulcrum_error err = {FULCRUM_OK, ""};
-        struct fulcrum_canvas *canvas = new_canvas(480.0);
-        add_bar(table, "fine", 1.0, 1.0, NAN);
-        add_bar(table, "odd", 1.0, cases[i].part, NAN);
-        CU_ASSERT_EQUAL(draw_on(canvas, result, false, &err), cases[i].status);
+        struct fulcrum_canvas *canvas =
+            drawn((const double[]){1.0, 1.0, 1.0, cases[i].part}, NAN, false, &err);
+        CU_ASSERT_EQUAL(err.status, cases[i].status);
         CU_ASSERT_EQUAL(
             strstr(err.detail, "row 2: c is ") != NULL, cases[i].status != FULCRUM_OK);
-        CU_ASSERT_EQUAL(count_texts(canvas, "odd"), cases[i].shown);
+        CU_ASSERT_EQUAL(count_texts(canvas, "two"), cases[i].shown);
         fulcrum_canvas_free(canvas);
     }
 }
@@ -204,9 +208,10 @@ static const struct fulcrum_table *broken_down(struct plot_file *file, int parts
     file->job.parts = parts;
     ASSERT_OK(plot_file_add(file, "breakdown", NULL));
     const struct fulcrum_bar_chart *chart = fulcrum_breakdowns[parts];
-    const struct fulcrum_bar_chart_data data = {.chart = chart, .result = file->made};
+    const struct fulcrum_bar_chart_data data = {
+        .chart = chart, .result = file->job.made};
     ASSERT_OK(fulcrum_bar_chart_check(&data, NULL));
-    return fulcrum_bar_chart_table(chart, file->made);
+    return fulcrum_bar_chart_table(chart, file->job.made);
 }
 
 /* How often the chart of the same parts says something. */
@@ -233,7 +238,7 @@ TEST(test_points_of_a_sweep_are_bars)
         "GPU", fulcrum_table_at(rows, 0, "gpu_residence_s").number, 0.003, 1e-12);
     CU_ASSERT_EQUAL(says(&file, FULCRUM_ROW_AMOUNT, "10 ms, 100 steps/s"), 1);
     CU_ASSERT_EQUAL(says(&file, FULCRUM_ROW_AMOUNT, "30 %"), 1);
-    CU_ASSERT_STRING_EQUAL(plot_file_text(&file, "title"), "w on small");
+    CU_ASSERT_EQUAL(says(&file, FULCRUM_ROW_AMOUNT, "w on small"), 1);
     CU_ASSERT_STRING_EQUAL(plot_file_text(&file, "footnote"),
         "guessed; two.csv: 1 of 3 points cannot run");
     plot_file_close(&file);
@@ -272,7 +277,8 @@ TEST(test_files_are_groups)
     for (size_t i = 0; i < 4; i++) {
         CU_ASSERT_STRING_EQUAL(fulcrum_table_at(rows, i, "name").text, names[i]);
     }
-    CU_ASSERT_STRING_EQUAL(plot_file_text(&file, "title"), "w");
+    CU_ASSERT_STRING_EQUAL(plot_file_text(&file, "workload"), "w");
+    CU_ASSERT_STRING_EQUAL(plot_file_text(&file, "machine"), "");
     assert_part(plot_file_text(&file, "footnote"), "guessed");
     assert_part(plot_file_text(&file, "footnote"), "far");
     free(other);
@@ -334,28 +340,22 @@ TEST(test_a_prediction_is_a_bar)
 TEST(test_files_without_the_parts_are_refused)
 {
     static const struct {
-        const char *text;
         int parts;
-        enum fulcrum_status status;
-        const char *words;
+        struct refusal refusal;
     } cases[] = {
-        {"run.actor_count,steps_per_s\n1,2\n", CYCLE, FULCRUM_ERR_FORMAT,
-            "odd.csv: no column 'cpu_residence_s'"},
-        {"cpu_w,gpu_w\n1,2\n", WATTS, FULCRUM_ERR_FORMAT, "no column 'system_w'"},
-        {"cpu_w,gpu_w,system_w\n1,2,\n", WATTS, FULCRUM_ERR_UNSUPPORTED,
-            "no point has a breakdown of watts"},
-        {"cpu_w,gpu_w,system_w\n1,2,2.5\n", WATTS, FULCRUM_ERR_RANGE,
-            "row 1: what is left of system_w is -0.5"},
-        {"cpu_w,gpu_w,system_w\n-1,2,2.5\n", WATTS, FULCRUM_ERR_RANGE,
-            "row 1: cpu_w is -1"},
-        {"cpu_w,gpu_w,system_w\nx,2,2.5\n", WATTS, FULCRUM_ERR_FORMAT, "cpu_w = 'x'"},
+        {CYCLE, {"run.actor_count,steps_per_s\n1,2\n", FULCRUM_ERR_FORMAT,
+                    "odd.csv: no column 'cpu_residence_s'"}},
+        {WATTS, {"cpu_w,gpu_w\n1,2\n", FULCRUM_ERR_FORMAT, "no column 'system_w'"}},
+        {WATTS, {"cpu_w,gpu_w,system_w\n1,2,\n", FULCRUM_ERR_UNSUPPORTED,
+                    "no point has a breakdown of watts"}},
+        {WATTS, {"cpu_w,gpu_w,system_w\n1,2,2.5\n", FULCRUM_ERR_RANGE,
+                    "row 1: what is left of system_w is -0.5"}},
+        {WATTS, {"cpu_w,gpu_w,system_w\n-1,2,2.5\n", FULCRUM_ERR_RANGE,
+                    "row 1: cpu_w is -1"}},
+        {WATTS, {"cpu_w,gpu_w,system_w\nx,2,2.5\n", FULCRUM_ERR_FORMAT, "cpu_w = 'x'"}},
     };
     for (size_t i = 0; i < LENGTH(cases); i++) {
-        struct plot_file file;
-        plot_file_open(&file, "odd.csv", cases[i].text);
-        file.job.parts = cases[i].parts;
-        ASSERT_FAILS(
-            plot_file_add(&file, "breakdown", &err), cases[i].status, cases[i].words);
-        plot_file_close(&file);
+        assert_refusal("breakdown", "odd.csv", &cases[i].refusal,
+            &(struct fulcrum_plot_job){.parts = cases[i].parts});
     }
 }

@@ -466,7 +466,7 @@ TEST(test_files_become_heat_maps)
     } cases[] = {{grid_text, {.machines = "none"},
                      {{"best 400 at (16, 80), where the chart ends; 1 of 4 points", 1},
                          {"hardware threads (machine.cpu.thread_count)", 1},
-                         {"steps_per_s, agent steps of all actors, 1/s", 2},
+                         {"agent steps of all actors, 1/s (steps_per_s)", 2},
                          {"1 of 5 points cannot run, one as too few threads", 1},
                          {"not known", 1}}},
         {grid_text, {.metric = "runtime_s", .x = "run.sm_count", .machines = "none"},
@@ -515,7 +515,7 @@ TEST(test_what_is_no_grid_is_refused)
             "are no grid"},
         {HEAD "m,8,20,1,x,1,1,ok\nm,9,30,1,1,1,1,ok\n", "steps_per_s = 'x'"},
         {"run.sm_count,run.gpu_count,run.actor_count,steps_per_s\n1,1,1,1\n2,2,2,2\n",
-            "run.actor_count varies too, with 2 values"},
+            "run.actor_count varies too, beside"},
         {"run.sm_count,run.gpu_count,rate\n1,1,1\n2,2,2\n", "no column 'steps_per_s'"},
     };
     for (size_t i = 0; i < LENGTH(cases); i++) {
@@ -551,13 +551,12 @@ TEST(test_fields_that_vary_are_found_in_json_too)
         "{\"run.sm_count\":1,\"run.gpu_count\":4,\"workload.step.cv\":3,\"steps_per_s\""
         ":1},{\"run.sm_count\":2,\"run.gpu_count\":4,\"workload.step.cv\":5,"
         "\"steps_per_s\":9}]}";
-    static const bool varying[] = {true, false, true, false};
     struct plot_file opened;
     plot_file_open(&opened, "sweep.json", json);
-    const struct fulcrum_table *points =
-        fulcrum_result_table_of(opened.job.source.result, "points");
-    for (size_t j = 0; j < 4; j++) {
-        CU_ASSERT_EQUAL(fulcrum_plot_varies(points, j), varying[j]);
-    }
+    const struct fulcrum_plot_fields fields = fulcrum_plot_fields_of(
+        fulcrum_result_table_of(opened.job.source.result, "points"));
+    CU_ASSERT_EQUAL_FATAL(fields.count, 2);
+    CU_ASSERT_EQUAL(fields.columns[0], 0);
+    CU_ASSERT_EQUAL(fields.columns[1], 2);
     plot_file_close(&opened);
 }

@@ -499,10 +499,11 @@ TEST(test_sm_time_has_samples_and_the_fitted_curve)
     ASSERT_OK(plot_file_add(&file, "sm-time", NULL));
     CU_ASSERT_STRING_EQUAL(
         plot_file_text(&file, "chart_title"), "G, on a part of its SMs");
-    const struct fulcrum_table *rows = fulcrum_result_table_of(file.made, "samples");
+    const struct fulcrum_table *rows =
+        fulcrum_result_table_of(file.job.made, "samples");
     /* Samples, then 64 points of the curve. */
     CU_ASSERT_EQUAL_FATAL(fulcrum_table_rows(rows), 66);
-    CU_ASSERT_STRING_EQUAL(fulcrum_table_at(rows, 65, "work").text, "batch 64");
+    CU_ASSERT_STRING_EQUAL(fulcrum_table_at(rows, 65, "line").text, "batch 64");
     CU_ASSERT_STRING_EQUAL(fulcrum_table_at(rows, 0, "state").text, "disturbed");
     CU_ASSERT_STRING_EQUAL(fulcrum_table_at(rows, 1, "state").text, "");
     CU_ASSERT_EQUAL(fulcrum_table_at(rows, 1, "sample_s").number, 1e-3);
@@ -540,7 +541,7 @@ TEST(test_measured_points_are_told_of_around_the_chart)
                  "envs per actor, 2 actors)",
                     1},
                 {"2 of 6 points disturbed", 1}, {"1 of 6 points not measured", 1},
-                {"2 of 6 points failed, the first: environment 3: it crashed", 1},
+                {"2 of 6 points failed; first failure: environment 3: it crashed", 1},
                 {"greedy, 4 envs per actor, steps/s", 1},
                 {"fixed share 0.5, 1 env per actor, steps/s", 1},
                 {"disturbed, not among the errors", 1}, {"nothing to compare", 1},

@@ -1,17 +1,10 @@
 /* test_plot_memory.c - what `fulcrum memory` wrote becomes chart data. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include <math.h>
-
 #include "tests/support/plot_file.h"
 #include "tests/support/suite.h"
 #include "tests/support/texts.h"
 
 #define COMPONENTS_HEAD "machine,gpu,component,gpu_s,run_frac,steps_per_s\n"
-
-static double rel_at(const struct plot_file *file, size_t row, const char *key)
-{
-    return plot_file_cell(file, "components", row, key).number;
-}
 
 TEST(test_components_are_bars_beside_the_first_machine)
 {
@@ -22,20 +15,17 @@ TEST(test_components_are_bars_beside_the_first_machine)
                                                "two,H100,dram,1e-6,0.01,2000\n"
                                                "two,H100,math,9e-6,0.03,2000\n"
                                                "two,H100,rest,,0.96,2000\n";
+    /* Of all of the first GPU's 4e-5 s; twice the rate is half the time. */
+    static const struct wanted wanted[] = {{1, "gpu_time_rel", 0.75},
+        {0, "gpu_time_rel", 0.25}, {5, "gpu_time_rel", 0.225}, {3, "run_time_rel", 0.9},
+        {6, "run_time_rel", 0.48}, {2, "run_time_rel", 0.0}};
+    static const char *const words[] = {"V100", "H100", "one", "two", "0.25", "0.50"};
     struct plot_file file;
     ASSERT_OK(plot_file_show(&file, "c.csv", text, "gpu-time", NULL));
     CU_ASSERT_EQUAL(file.job.source.content, FULCRUM_PLOT_COMPONENTS);
-    /* Arithmetic, DRAM: of all of the first GPU's 4e-5 s. */
-    assert_close("math", rel_at(&file, 1, "gpu_time_rel"), 0.75, 1e-12);
-    assert_close("DRAM", rel_at(&file, 0, "gpu_time_rel"), 0.25, 1e-12);
-    assert_close("math there", rel_at(&file, 5, "gpu_time_rel"), 0.225, 1e-12);
-    /* Twice the rate: half the time for the same steps. */
-    assert_close("rest", rel_at(&file, 3, "run_time_rel"), 0.9, 1e-12);
-    assert_close("rest there", rel_at(&file, 6, "run_time_rel"), 0.48, 1e-12);
-    CU_ASSERT_EQUAL(rel_at(&file, 2, "run_time_rel"), 0.0);
+    assert_cells(&file, "components", wanted, LENGTH(wanted));
     assert_part(plot_file_text(&file, "footnote"), "Parts below 0 are drawn as 0.");
     assert_part(plot_file_text(&file, "footnote"), "1.3");
-    static const char *const words[] = {"V100", "H100", "one", "two", "0.25", "0.50"};
     for (size_t i = 0; i < LENGTH(words); i++) {
         CU_ASSERT(count_texts(file.canvas, words[i]) >= 1);
     }
@@ -50,14 +40,14 @@ TEST(test_parts_are_no_more_than_the_whole)
         "machine,gpu,component,gpu_s,gpu_frac,run_frac,steps_per_s\n"
         "one,V100,dram,2,0.5,0.5,10\none,V100,math,3,0.75,0.5,10\n"
         "two,H100,dram,1,0.5,0.5,10\ntwo,H100,math,0.5,0.25,0.5,10\n";
+    /* Less than the whole stays as it is: 1.5 s of 4 s. */
+    static const struct wanted wanted[] = {{0, "gpu_time_rel", 0.4},
+        {1, "gpu_time_rel", 0.6}, {2, "gpu_time_rel", 0.25},
+        {3, "gpu_time_rel", 0.125}};
     struct plot_file file;
     plot_file_open(&file, "c.csv", text);
     ASSERT_OK(plot_file_add(&file, "gpu-time", NULL));
-    assert_close("DRAM", rel_at(&file, 0, "gpu_time_rel"), 0.4, 1e-12);
-    assert_close("math", rel_at(&file, 1, "gpu_time_rel"), 0.6, 1e-12);
-    /* Less than the whole stays as it is: 1.5 s of 4 s. */
-    assert_close("DRAM there", rel_at(&file, 2, "gpu_time_rel"), 0.25, 1e-12);
-    assert_close("math there", rel_at(&file, 3, "gpu_time_rel"), 0.125, 1e-12);
+    assert_cells(&file, "components", wanted, LENGTH(wanted));
     plot_file_close(&file);
 }
 
@@ -76,38 +66,24 @@ TEST(test_components_that_are_none_are_refused)
     "cache_rel,bandwidth_rel,gpu_time_rel,gpu_time_rel_lo,gpu_time_rel_hi,speedup,"    \
     "speedup_lo,speedup_hi\n"
 
-static void check_factors(const char *text, const struct said *said)
-{
-    struct plot_file file;
-    ASSERT_OK(plot_file_show(&file, "f.csv", text, "memory", NULL));
-    CU_ASSERT_EQUAL(file.job.source.content, FULCRUM_PLOT_MEMORY);
-    assert_said(file.canvas, said);
-    plot_file_close(&file);
-}
-
-/* The machine's own is the first row, whatever its place along the curve. */
+/* The machine's own is the first row, whatever its place along the curve; bandwidths
+ * alone are one curve over them, and nothing is said of intervals. */
 TEST(test_factors_are_a_curve_for_each_bandwidth)
 {
-    static const char text[] = FACTORS_HEAD "1,1,1,1,1,1,1,1\n"
-                                            "0.5,1,1.1,1.05,1.2,0.9,0.8,0.95\n"
-                                            "0.5,2,1,0.9,1.1,1,0.9,1.1\n"
-                                            "1,2,0.94,0.9,0.95,1.02,1,1.05\n"
-                                            "4,1,0.92,0.9,0.95,1.04,1,1.05\n";
-    static const struct said said[] = {{"Throughput, times as it is", 1},
-        {"GPU time, times as it is", 1}, {"1 times the bandwidth", 1},
-        {"2 times the bandwidth", 1}, {"last-level cache", 1}, {"90 % interval", 1},
-        {"draw by draw", 1}, {NULL, 0}};
-    check_factors(text, said);
-}
-
-/* Bandwidths alone are one curve over them; nothing is said of intervals. */
-TEST(test_bandwidths_alone_are_one_curve)
-{
-    static const char text[] =
-        FACTORS_HEAD "1,1,1,,,1,,\n1,2,0.9,,,1.1,,\n1,4,0.8,,,1.2,,\n";
-    static const struct said said[] = {{"memory bandwidth, times as it is", 1},
-        {"last-level cache", 0}, {"interval", 0}, {NULL, 0}};
-    check_factors(text, said);
+    static const struct drawing cases[] = {
+        {"f.csv",
+            FACTORS_HEAD "1,1,1,1,1,1,1,1\n"
+                         "0.5,1,1.1,1.05,1.2,0.9,0.8,0.95\n"
+                         "0.5,2,1,0.9,1.1,1,0.9,1.1\n"
+                         "1,2,0.94,0.9,0.95,1.02,1,1.05\n"
+                         "4,1,0.92,0.9,0.95,1.04,1,1.05\n",
+            {{"Throughput, times as it is", 1}, {"GPU time, times as it is", 1},
+                {"1 times the bandwidth", 1}, {"2 times the bandwidth", 1},
+                {"last-level cache", 1}, {"90 % interval", 1}, {"draw by draw", 1}}},
+        {"f.csv", FACTORS_HEAD "1,1,1,,,1,,\n1,2,0.9,,,1.1,,\n1,4,0.8,,,1.2,,\n",
+            {{"memory bandwidth, times as it is", 1}, {"last-level cache", 0},
+                {"interval", 0}}}};
+    assert_drawings("memory", cases, LENGTH(cases));
 }
 
 TEST(test_odd_factors_are_refused)

@@ -22,92 +22,84 @@ static const char front_json[] =
     "{\"point\":1,\"steps_per_s\":200,\"system_w\":250,\"status\":\"ok\"}]}";
 
 /* The points with their front, by metrics as --pareto has them. */
-static enum fulcrum_status find_front(struct plot_file *out, const char *name,
-    const char *text, const char *metrics, struct fulcrum_error *err)
+static void find_front(
+    struct plot_file *out, const char *name, const char *text, const char *metrics)
 {
     plot_file_open(out, name, text);
     CU_ASSERT_EQUAL(out->job.source.content, FULCRUM_PLOT_SWEEP);
     out->job.pareto = metrics;
-    return plot_file_add(out, "pareto", err);
-}
-
-static struct fulcrum_cell point_at(
-    const struct plot_file *file, size_t row, const char *key)
-{
-    return plot_file_cell(file, "points", row, key);
+    ASSERT_OK(plot_file_add(out, "pareto", NULL));
 }
 
 TEST(test_a_whole_sweep_shows_its_front)
 {
+    static const struct wanted wanted[] = {{0, "front", 100}, {1, "front", 200},
+        {2, "front", NAN}, {3, "front", 400}, {4, "front", NAN}, {0, "beaten", NAN},
+        {1, "beaten", NAN}, {2, "beaten", 150} /* 16 threads do more */,
+        {3, "beaten", NAN}, {4, "beaten", NAN}, {3, "holds_after", 400},
+        {3, "holds_before", NAN}, {3, "front_hi", 500}, {3, "along_hi", NAN}};
+    static const struct wanted_text texts[] = {{0, "note", "8 threads, 1 GPU"},
+        {3, "note", "16 threads, 2 GPUs"}, {3, "colour", "on the front"}};
+    static const struct drawing drawing = {"sweep.csv", points_csv,
+        {{"w on m", 1}, {"3 of 4 points are on the front", 1},
+            {"beaten by one of them", 1}, {"90 % interval", 1},
+            {"16 threads, 2 GPUs", 1}}};
     struct plot_file file;
-    ASSERT_OK(find_front(&file, "sweep.csv", points_csv, NULL, NULL));
-    static const double front[] = {100, 200, NAN, 400, NAN};
-    static const double beaten[] = {NAN, NAN, 150, NAN, NAN}; /* 16 threads do more */
-    for (size_t i = 0; i < 5; i++) {
-        double on_front = point_at(&file, i, "front").number;
-        double behind = point_at(&file, i, "beaten").number;
-        CU_ASSERT(on_front == front[i] || (isnan(on_front) && isnan(front[i])));
-        CU_ASSERT(behind == beaten[i] || (isnan(behind) && isnan(beaten[i])));
-    }
-    CU_ASSERT_STRING_EQUAL(point_at(&file, 0, "note").text, "8 threads, 1 GPU");
-    CU_ASSERT_STRING_EQUAL(point_at(&file, 3, "note").text, "16 threads, 2 GPUs");
-    CU_ASSERT_STRING_EQUAL(point_at(&file, 3, "colour").text, "on the front");
-    CU_ASSERT_EQUAL(point_at(&file, 3, "holds_after").number, 400.0);
-    CU_ASSERT(isnan(point_at(&file, 3, "holds_before").number));
-    CU_ASSERT_EQUAL(point_at(&file, 3, "front").hi, 500.0);
-    CU_ASSERT(isnan(point_at(&file, 3, "along").hi));
+    find_front(&file, "sweep.csv", points_csv, NULL);
+    assert_cells(&file, "points", wanted, LENGTH(wanted));
+    assert_cell_texts(&file, "points", texts, LENGTH(texts));
     assert_part(plot_file_text(&file, "label/y"), "more is better");
     assert_part(plot_file_text(&file, "label/x"), "less is better");
     plot_file_close(&file);
-    static const struct said said[] = {{"w on m", 1},
-        {"3 of 4 points are on the front", 1}, {"beaten by one of them", 1},
-        {"90 % interval", 1}, {"16 threads, 2 GPUs", 1}, {NULL, 0}};
-    ASSERT_OK(plot_file_show(&file, "sweep.csv", points_csv, "pareto", NULL));
-    assert_said(file.canvas, said);
-    plot_file_close(&file);
+    assert_drawings("pareto", &drawing, 1);
 }
 
 TEST(test_metrics_are_those_of_the_option_then_of_the_file)
 {
+    static const struct wanted by_file[] = {{0, "front", 300}, {1, "beaten", 250}};
+    static const struct wanted by_option[] = {
+        {0, "front", 100}, {1, "front", 200}, {1, "holds_before", NAN}};
+    static const struct wanted_text colour = {1, "colour", "point: 1"};
     struct plot_file file;
-    ASSERT_OK(find_front(&file, "front.json", front_json, NULL, NULL));
+    find_front(&file, "front.json", front_json, NULL);
     assert_part(plot_file_text(&file, "label/y"), "more is better");
     assert_part(plot_file_text(&file, "label/x"), "less is better");
-    CU_ASSERT_EQUAL(point_at(&file, 0, "front").number, 300.0);
-    CU_ASSERT_EQUAL(point_at(&file, 1, "beaten").number, 250.0);
+    assert_cells(&file, "points", by_file, LENGTH(by_file));
     plot_file_close(&file);
-    ASSERT_OK(find_front(
-        &file, "front.json", front_json, "steps_per_s,system_w:max,point", NULL));
-    CU_ASSERT_EQUAL(point_at(&file, 0, "front").number, 100.0);
-    CU_ASSERT_EQUAL(point_at(&file, 1, "front").number, 200.0);
-    CU_ASSERT_STRING_EQUAL(point_at(&file, 1, "colour").text, "point: 1");
-    CU_ASSERT(isnan(point_at(&file, 1, "holds_before").number));
+    find_front(&file, "front.json", front_json, "steps_per_s,system_w:max,point");
+    assert_cells(&file, "points", by_option, LENGTH(by_option));
+    assert_cell_texts(&file, "points", &colour, 1);
     plot_file_close(&file);
 }
 
 TEST(test_what_is_no_list_of_columns_is_refused)
 {
     static const struct {
-        const char *list;
-        enum fulcrum_status status;
-        const char *part;
+        struct refusal refusal;
+        struct fulcrum_plot_job options;
     } cases[] = {
-        {"steps_per_s", FULCRUM_ERR_RANGE, "expected two or three metrics"},
-        {"steps_per_s,system_w,point,machine.cpu.thread_count", FULCRUM_ERR_RANGE,
-            "expected two or three metrics"},
-        {"", FULCRUM_ERR_RANGE, "expected two or three metrics"},
-        {"steps_per_s,steps_per_s", FULCRUM_ERR_RANGE, "steps_per_s is given twice"},
-        {"steps_per_s,system_w,steps_per_s:min", FULCRUM_ERR_RANGE,
-            "steps_per_s is given twice"},
-        {"steps_per_s,system_w:least", FULCRUM_ERR_FORMAT, "expected :max or :min"},
-        {"steps_per_s,zzzzzz", FULCRUM_ERR_FORMAT,
-            "--pareto: no column 'zzzzzz': expected machine, workload, "},
-        {"steps_per_s,status", FULCRUM_ERR_FORMAT, "status"},
+#define LIST(status, part, list)                                                       \
+    {                                                                                  \
+        {points_csv, (status), (part)},                                                \
+        {                                                                              \
+            .pareto = (list)                                                           \
+        }                                                                              \
+    }
+        LIST(FULCRUM_ERR_RANGE, "expected two or three metrics", "steps_per_s"),
+        LIST(FULCRUM_ERR_RANGE, "expected two or three metrics",
+            "steps_per_s,system_w,point,machine.cpu.thread_count"),
+        LIST(FULCRUM_ERR_RANGE, "expected two or three metrics", ""),
+        LIST(
+            FULCRUM_ERR_RANGE, "steps_per_s is given twice", "steps_per_s,steps_per_s"),
+        LIST(FULCRUM_ERR_RANGE, "steps_per_s is given twice",
+            "steps_per_s,system_w,steps_per_s:min"),
+        LIST(FULCRUM_ERR_FORMAT, "expected :max or :min", "steps_per_s,system_w:least"),
+        LIST(FULCRUM_ERR_FORMAT,
+            "--pareto: no column 'zzzzzz': expected machine, workload, ",
+            "steps_per_s,zzzzzz"),
+        LIST(FULCRUM_ERR_FORMAT, "status", "steps_per_s,status"),
     };
     for (size_t i = 0; i < LENGTH(cases); i++) {
-        struct plot_file file;
-        ASSERT_FAILS(find_front(&file, "sweep.csv", points_csv, cases[i].list, &err),
-            cases[i].status, cases[i].part);
-        plot_file_close(&file);
+        assert_refusal("pareto", "sweep.csv", &cases[i].refusal, &cases[i].options);
     }
 }

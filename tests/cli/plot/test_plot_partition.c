@@ -13,25 +13,20 @@
 /* The first panel has a row for each placement, and the second its gain. */
 TEST(test_parts_are_gathered_by_placement)
 {
-    static const struct said said[] = {{"exclusive", 2}, {"time-sliced x 2", 2},
-        {"slices, best: 4g + 3g", 2}, {"slices, as asked: 1g", 2}, {"cannot run", 2},
-        {"100 %", 1}, {"60 %", 0}, {"50 %", 1}, {"40 %", 1}, {"simulation + agent", 1},
-        {"130 steps/s", 1}, {"1.30 (1.10 to 1.50)", 1}, {"0.90", 1}, {"(", 2},
-        {"interval of the gain", 1}, {"w on parts of one", 0},
-        {"Training on parts of a GPU", 1}, {NULL, 0}};
-    struct plot_file file;
-    plot_file_open(&file, "p.csv",
+    static const struct drawing drawing = {"p.csv",
         HEAD "exclusive,,100,1,1,1,simulation + agent,1,1,1\n"
              "time-sliced x 2,,130,1.3,1.1,1.5,simulation + agent,2,1,0.6\n"
              "\"slices, best\",4g + 3g,90,0.9,,,simulation,1,0.5,1\n"
              "\"slices, best\",4g + 3g,90,0.9,,,agent,1,0.4,0.2\n"
-             "\"slices, as asked\",1g,,,,,,,,\n");
-    CU_ASSERT_EQUAL(file.job.source.content, FULCRUM_PLOT_PLACEMENTS);
-    file.job.width_pt = 640.0;
-    file.job.height_pt = 560.0;
-    ASSERT_OK(plot_file_draw(&file, "partition", NULL));
-    assert_said(file.canvas, said);
-    plot_file_close(&file);
+             "\"slices, as asked\",1g,,,,,,,,\n",
+        {{"exclusive", 2}, {"time-sliced x 2", 2}, {"slices, best: 4g + 3g", 2},
+            {"slices, as asked: 1g", 2}, {"cannot run", 2}, {"100 %", 1}, {"60 %", 0},
+            {"50 %", 1}, {"40 %", 1}, {"simulation + agent", 1}, {"130 steps/s", 1},
+            {"1.30 (1.10 to 1.50)", 1}, {"0.90", 1}, {"(", 2},
+            {"interval of the gain", 1}, {"w on parts of one", 0},
+            {"Training on parts of a GPU", 1}}};
+    const struct fulcrum_plot_job options = {.width_pt = 640.0, .height_pt = 560.0};
+    assert_drawing("partition", &drawing, &options);
 }
 
 /* Rows of one placement with stages of so many kinds. */

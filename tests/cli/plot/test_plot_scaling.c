@@ -45,23 +45,19 @@ TEST(test_intervals_are_bands)
                                           "weak,4,2,3.2,3,3.3,2.9,2.2,3.4,1.16,0.83\n"
                                           "strong,4,1,3,2.9,3.1,3,2.9,3.1,,\n"
                                           "strong,4,2,3.1,2,4,3.1,2,4,1.03,0.6\n";
-    static const struct said said[] = {{"from 4 GPUs on (83 % of draws)", 1},
-        {"from 4 GPUs on (60 % of draws)", 1}, {"90 % interval", 1}, {NULL, 0}};
-    struct plot_file file;
-    ASSERT_OK(plot_file_show(&file, "c.csv", text, "scaling", NULL));
-    assert_said(file.canvas, said);
-    plot_file_close(&file);
+    static const struct drawing drawing = {"c.csv", text,
+        {{"from 4 GPUs on (83 % of draws)", 1}, {"from 4 GPUs on (60 % of draws)", 1},
+            {"90 % interval", 1}}};
+    assert_drawings("scaling", &drawing, 1);
 }
 
 TEST(test_unknown_quality_has_no_panel)
 {
-    static const char text[] = HEAD "weak,1,1,1,1,\nweak,2,1,2,,\n";
-    static const struct said said[] = {{"quality", 0}, {"Weak scaling: steps", 1},
-        {"Strong", 0}, {"begins to win", 0}, {"interval", 0}, {NULL, 0}};
-    struct plot_file file;
-    ASSERT_OK(plot_file_show(&file, "c.csv", text, "scaling", NULL));
-    assert_said(file.canvas, said);
-    plot_file_close(&file);
+    static const struct drawing drawing = {"c.csv",
+        HEAD "weak,1,1,1,1,\nweak,2,1,2,,\n",
+        {{"quality", 0}, {"Weak scaling: steps", 1}, {"Strong", 0},
+            {"begins to win", 0}, {"interval", 0}}};
+    assert_drawings("scaling", &drawing, 1);
 }
 
 TEST(test_odd_files_are_refused)

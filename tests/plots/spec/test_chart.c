@@ -208,9 +208,9 @@ static void add_sm_sample(struct fulcrum_table *table, const char *work, double 
 {
     bool trains = strcmp(work, "training") == 0;
     fulcrum_table_row(table);
-    add_text(table, "series", trains ? "train_sm" : "inference_sm");
-    add_text(table, "work", work);
-    add_number(table, "sm_count", x);
+    add_text(table, "part", trains ? "train_sm" : "inference_sm");
+    add_text(table, "line", work);
+    add_number(table, "x", x);
     add_number(table, "sample_s", seconds[0]);
     add_number(table, "fit_s", seconds[1]);
     add_text(table, "state", is_disturbed ? "disturbed" : "");
@@ -398,7 +398,7 @@ static void add_scaling(struct fulcrum_result *result, const struct store *store
         fulcrum_table_row(table);
         add_text(table, "parallelism", names[line]);
         add_text(table, "scaling", groups[i / count % 2]);
-        add_number(table, "gpu_count", store->x[k]);
+        add_number(table, "gpu_count", 64.0 * store->x[k]);
         add_estimate(table, "speedup", store, line, k);
         add_number(
             table, "quality_speedup", line == 1 ? FULCRUM_UNKNOWN : store->mid[1][k]);
@@ -406,7 +406,7 @@ static void add_scaling(struct fulcrum_result *result, const struct store *store
     for (size_t i = 0; i < 3 && count > 0; i++) {
         fulcrum_table_row(guides);
         add_number(guides, "panel", (double)i);
-        add_number(guides, "x", store->x[count / 2]);
+        add_number(guides, "x", 64.0 * store->x[count / 2]);
         add_text(guides, "text", long_text);
     }
 }
