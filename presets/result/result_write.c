@@ -36,27 +36,29 @@ static const struct fulcrum_item *main_item(const struct fulcrum_result *result)
     return first;
 }
 
-const char *fulcrum_csv_quoted(const char *text, struct fulcrum_string *room)
+void fulcrum_csv_add(struct fulcrum_string *row, const char *text)
 {
     if (strpbrk(text, ",\"\r\n") == NULL) {
-        return text;
+        fulcrum_string_append(row, text, strlen(text));
+        return;
     }
-    /* Piece by piece between quotation marks, as sweeps write millions of texts. */
-    fulcrum_string_add(room, "\"");
-    for (bool has_more = true; has_more;) {
-        size_t length = strcspn(text, "\"");
-        has_more = text[length] != '\0';
-        fulcrum_string_add(room, "%.*s\"%s", (int)length, text, has_more ? "\"" : "");
-        text += length + 1;
+    /* Piece by piece, each with its quotation mark, as sweeps write millions of texts.
+     */
+    fulcrum_string_append(row, "\"", 1);
+    for (const char *mark = NULL; (mark = strchr(text, '"')) != NULL; text = mark + 1) {
+        fulcrum_string_append(row, text, (size_t)(mark - text) + 1);
+        fulcrum_string_append(row, "\"", 1);
     }
-    return fulcrum_string_get(room);
+    fulcrum_string_append(row, text, strlen(text));
+    fulcrum_string_append(row, "\"", 1);
 }
 
 void fulcrum_csv_print(FILE *stream, const char *text)
 {
-    struct fulcrum_string room = {0};
-    (void)fputs(fulcrum_csv_quoted(text, &room), stream);
-    fulcrum_string_clear(&room);
+    struct fulcrum_string cell = {0};
+    fulcrum_csv_add(&cell, text);
+    (void)fputs(fulcrum_string_get(&cell), stream);
+    fulcrum_string_clear(&cell);
 }
 
 static void csv_number(FILE *stream, double value)
