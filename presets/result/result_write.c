@@ -246,7 +246,7 @@ struct json_object *fulcrum_result_json(
     return root;
 }
 
-static enum fulcrum_status print_json(struct json_object *json,
+static enum fulcrum_status write_json(struct json_object *json,
     enum fulcrum_json_layout layout, FILE *stream, struct fulcrum_error *err)
 {
     char *text = NULL;
@@ -278,11 +278,11 @@ static enum fulcrum_status print_lines(
     if (item != NULL) {
         fulcrum_json_add_text(head, "lines_of", item->key);
     }
-    TRY(print_json(head, FULCRUM_JSON_LINE, stream, err));
+    TRY(write_json(head, FULCRUM_JSON_LINE, stream, err));
     for (size_t i = 0; i < fulcrum_table_rows(table); i++) {
         struct json_object *row = fulcrum_json_new_object();
         json_row(row, table, i, 0);
-        TRY(print_json(row, FULCRUM_JSON_LINE, stream, err));
+        TRY(write_json(row, FULCRUM_JSON_LINE, stream, err));
     }
     return FULCRUM_OK;
 }
@@ -304,7 +304,7 @@ enum fulcrum_status fulcrum_result_write(const struct fulcrum_result *result,
         }
         return FULCRUM_OK;
     case FULCRUM_FORMAT_JSON:
-        return print_json(
+        return write_json(
             fulcrum_result_json(result, NULL), FULCRUM_JSON_PRETTY, stream, err);
     case FULCRUM_FORMAT_JSON_LINES:
         return print_lines(result, stream, err);
