@@ -44,7 +44,9 @@ void fulcrum_html_element(FILE *out, const char *tag, const char *format, ...)
     va_end(args);
 }
 
-void fulcrum_report_table(struct fulcrum_result *rows,
+/* The table with ", with 90 % intervals" behind its caption where `machine` has them.
+ */
+static void write_table(const struct fulcrum_table *table,
     struct fulcrum_report_case *machine, struct fulcrum_html_view view, FILE *out)
 {
     bool has_intervals =
@@ -53,8 +55,14 @@ void fulcrum_report_table(struct fulcrum_result *rows,
     fulcrum_string_add(
         &caption, "%s%s", view.caption, has_intervals ? ", with 90 % intervals" : "");
     view.caption = fulcrum_string_get(&caption);
-    (void)fulcrum_html_table(out, fulcrum_result_table_of(rows, "rows"), &view);
+    (void)fulcrum_html_table(out, table, &view);
     fulcrum_string_clear(&caption);
+}
+
+void fulcrum_report_table(struct fulcrum_result *rows,
+    struct fulcrum_report_case *machine, struct fulcrum_html_view view, FILE *out)
+{
+    write_table(fulcrum_result_table_of(rows, "rows"), machine, view, out);
     fulcrum_result_free(rows);
 }
 
@@ -158,17 +166,10 @@ void fulcrum_report_draw(const struct fulcrum_report_figure *figure,
 
 void fulcrum_report_print_words(const struct fulcrum_argv_text *words, FILE *out)
 {
-    char *line = NULL;
-    size_t size = 0;
-    FILE *stream = open_memstream(&line, &size);
-    if (stream == NULL) {
-        return;
-    }
-    fulcrum_argv_text_print(words, stream);
-    if (fclose(stream) == 0) {
-        fulcrum_html_text(out, line);
-    }
-    free(line);
+    struct fulcrum_string line = {0};
+    fulcrum_argv_text_line(words, &line);
+    fulcrum_html_text(out, fulcrum_string_get(&line));
+    fulcrum_string_clear(&line);
 }
 
 void fulcrum_report_made_with(const struct fulcrum_reply *reply, FILE *out)
@@ -365,8 +366,7 @@ bool fulcrum_report_is_wanted(
 static int applies(const struct fulcrum_report_section *section, size_t place,
     const struct fulcrum_report_case *machine)
 {
-    return (section->ask == NULL && section->line == NULL) ||
-           machine->sections[place].count > 0;
+    return !fulcrum_report_asks(section) || machine->sections[place].count > 0;
 }
 
 /* Whether the section stands in this report at all. */
@@ -379,18 +379,6 @@ static bool is_written(const struct fulcrum_report_job *job, size_t place)
     }
     return any && fulcrum_report_is_wanted(job, section) && place > 0 &&
            (section->scope != FULCRUM_REPORT_SEVERAL || job->case_count > 1);
-}
-
-static void write_tables(const struct fulcrum_report_section *section,
-    const struct fulcrum_result *result, FILE *out)
-{
-    for (size_t k = 0; k < FULCRUM_REPORT_TABLES_MOST; k++) {
-        const char *key = section->tables[k].key;
-        if (key != NULL) {
-            (void)fulcrum_html_table(
-                out, fulcrum_result_table_of(result, key), &section->tables[k].view);
-        }
-    }
 }
 
 /* Text, chart, tables and command line of each answer. */
@@ -412,9 +400,11 @@ static void write_replies(const struct fulcrum_report_section *section,
             (figure->only == NULL || figure->only(machine))) {
             fulcrum_report_draw(figure, reply->result, out);
         }
-        write_tables(section, reply->result, out);
-        if (section->tell != NULL) {
-            section->tell(reply->result, out);
+        for (size_t k = 0;
+             k < FULCRUM_REPORT_TABLES_MOST && section->tables[k].key != NULL; k++) {
+            write_table(fulcrum_result_table_of(reply->result, section->tables[k].key),
+                section->tables[k].is_estimate ? machine : NULL,
+                section->tables[k].view, out);
         }
         fulcrum_report_made_with(reply, out);
     }

@@ -75,7 +75,7 @@ static void write_prediction(struct fulcrum_report_case *machine, FILE *out)
 const struct fulcrum_report_section fulcrum_report_prediction = {
     .id = "prediction",
     .title = "The prediction in full",
-    .line = "predict",
+    .lines = {"predict"},
     .write = write_prediction,
 };
 
@@ -502,14 +502,9 @@ static bool ask_calibrations(
     const char *own = fulcrum_report_field_text(machine, "workload.calibration");
     const char *used =
         fulcrum_result_text_of(fulcrum_report_point(machine), "calibration");
-    const char *asked = NULL;
-    size_t named = 0;
-    for (size_t k = 0; k + 1 < machine->design.count; k++) {
-        if (strcmp(machine->design.items[k], "-c") == 0 && named++ == i) {
-            asked = machine->design.items[k + 1];
-        }
-    }
-    if (asked == NULL && i == named && own[0] != '\0' && strstr(used, own) != NULL) {
+    const struct fulcrum_text_list *named = &machine->job->calibrations;
+    const char *asked = i < named->count ? named->items[i] : NULL;
+    if (i == named->count && own[0] != '\0' && strstr(used, own) != NULL) {
         asked = own;
     }
     if (asked != NULL) {

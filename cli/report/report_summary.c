@@ -247,39 +247,38 @@ static void write_output_card(struct fulcrum_report_case *machine, const char *w
     }
 }
 
-/*
- * The balance: where performance per system watt is best, or throughput without watts.
- * False where no ratio was swept, or there is none.
- */
-static bool read_balance(
-    struct fulcrum_report_case *machine, struct fulcrum_report_best *out)
+static const struct fulcrum_table *optima_of(struct fulcrum_report_case *machine)
 {
-    const struct fulcrum_result *sweep = fulcrum_report_first(machine, "ratio");
-    size_t count = 0;
-    while (fulcrum_report_best_read(sweep, count, true, out)) {
-        count++;
-    }
-    return count > 0 && fulcrum_report_best_read(sweep, count - 1, true, out) &&
-           out->is_ratio;
+    return fulcrum_result_table_of(fulcrum_report_first(machine, "ratio"), "optima");
+}
+
+/*
+ * The balance: the ratio where performance per system watt is best, or throughput
+ * without watts; NAN where no ratio was swept, or there is none.
+ */
+static struct fulcrum_cell balance_of(struct fulcrum_report_case *machine)
+{
+    const struct fulcrum_table *optima = optima_of(machine);
+    size_t count = optima != NULL ? fulcrum_table_rows(optima) : 0;
+    return fulcrum_table_at(optima, count > 0 ? count - 1 : 0, "best_ratio");
 }
 
 static void write_ratio_card(struct fulcrum_report_case *machine, FILE *out)
 {
-    struct fulcrum_report_best best;
+    struct fulcrum_cell best = balance_of(machine);
+    struct words words = words_of(&best, "");
     char at[FULCRUM_QUANTITY_SIZE];
     char now[FULCRUM_QUANTITY_SIZE];
     char detail[300];
-    if (!read_balance(machine, &best)) {
-        return;
-    }
-    struct words words = words_of(&best.at, "");
-    fulcrum_number_words(best.at.number, 2, at);
+    fulcrum_number_words(best.number, 2, at);
     fulcrum_number_words(
         fulcrum_report_output(machine, "cpu_gpu_ratio_used").number, 2, now);
     (void)snprintf(detail, sizeof detail, "%s%s%sfor steps per joule; here %s",
         words.range[0] != '\0' ? "90 %: " : "", words.range,
         words.range[0] != '\0' ? "; " : "", now);
-    write_card("Best CPU/GPU ratio", at, detail, out);
+    if (isfinite(best.number)) {
+        write_card("Best CPU/GPU ratio", at, detail, out);
+    }
 }
 
 static void write_cards(struct fulcrum_report_case *machine, FILE *out)
@@ -350,13 +349,12 @@ static void write_speed(struct fulcrum_report_case *machine, FILE *out)
 /* One sentence for each metric. */
 static void write_balance(struct fulcrum_report_case *machine, FILE *out)
 {
-    const struct fulcrum_result *sweep = fulcrum_report_first(machine, "ratio");
-    struct fulcrum_report_best best;
+    const struct fulcrum_table *optima = optima_of(machine);
     struct fulcrum_string text = {0};
-    for (size_t i = 0; fulcrum_report_best_read(sweep, i, true, &best); i++) {
-        fulcrum_string_add(&text, "%s%s ", i > 0 ? "; " : "", best.metric);
-        fulcrum_report_best_words(
-            &best, best.is_ratio ? "a CPU/GPU ratio of" : "a thread count of", &text);
+    for (size_t i = 0; fulcrum_plot_text(optima, i, "shape")[0] != '\0'; i++) {
+        fulcrum_string_add(
+            &text, "%s%s ", i > 0 ? "; " : "", fulcrum_plot_text(optima, i, "metric"));
+        fulcrum_report_best_words(optima, i, &text);
     }
     double here = fulcrum_report_output(machine, "cpu_gpu_ratio_used").number;
     if (text.length > 0 && isfinite(here)) {
@@ -425,14 +423,11 @@ static struct fulcrum_result *machine_rows(struct fulcrum_report_job *job)
     struct fulcrum_table *table = fulcrum_result_table(found, "rows", NULL);
     for (size_t i = 0; i < job->case_count; i++) {
         struct fulcrum_report_case *machine = job->cases[i];
-        struct fulcrum_report_best best;
-        bool has_best = read_balance(machine, &best);
         fulcrum_table_row(table);
         fulcrum_table_text(table, "machine", NULL, machine->name);
         for (size_t k = 0; k < sizeof outputs / sizeof outputs[0]; k++) {
-            struct fulcrum_cell cell = fulcrum_report_output(machine, outputs[k]);
-            fulcrum_table_estimate(
-                table, outputs[k], NULL, cell.number, cell.lo, cell.hi);
+            fulcrum_plot_cell_add(
+                table, outputs[k], fulcrum_report_output(machine, outputs[k]));
         }
         fulcrum_table_text(
             table, "bottleneck", NULL, bottleneck_of(machine)->short_words);
@@ -442,9 +437,7 @@ static struct fulcrum_result *machine_rows(struct fulcrum_report_job *job)
             fulcrum_report_has_gpu(machine)
                 ? fulcrum_report_field(machine, "run.gpu_count")
                 : (double)NAN);
-        fulcrum_table_estimate(table, "best_ratio", NULL,
-            has_best ? best.at.number : (double)NAN,
-            has_best ? best.at.lo : (double)NAN, has_best ? best.at.hi : (double)NAN);
+        fulcrum_plot_cell_add(table, "best_ratio", balance_of(machine));
     }
     return found;
 }
