@@ -411,35 +411,28 @@ static void clear_inputs(struct inputs *inputs)
  * table and read by it, so that no option can be forgotten.
  */
 
-struct recipe {
-    const struct fulcrum_fit_settings *settings;
-    struct fulcrum_argv_text words;
-};
-
-/* --leave-one-out adds to what is said of a fit, and changes nothing of what it writes.
- */
-static void put_row(const struct fulcrum_option_group *group,
-    const struct fulcrum_option *row, void *user)
-{
-    struct recipe *recipe = user;
-    fulcrum_argv_text_option(
-        &recipe->words, row, (const char *)recipe->settings + group->offset, "");
-}
-
 enum fulcrum_status fulcrum_fit_recipe_write(
     const struct fulcrum_fit_settings *settings, struct fulcrum_note *out,
     struct fulcrum_error *err)
 {
-    struct recipe recipe = {.settings = settings};
+    struct fulcrum_argv_text words = {0};
     struct fulcrum_string text = {0};
     for (size_t i = 0; i < settings->references.count; i++) {
         const char *word = settings->references.items[i];
         /* A file called "-x.csv" would be read as an option. */
-        fulcrum_argv_text_add(&recipe.words, "%s%s", word[0] == '-' ? "./" : "", word);
+        fulcrum_argv_text_add(&words, "%s%s", word[0] == '-' ? "./" : "", word);
     }
-    fulcrum_options_each(&syntax, put_row, &recipe);
-    fulcrum_argv_text_line(&recipe.words, &text);
-    fulcrum_argv_text_clear(&recipe.words);
+    /* --leave-one-out adds to what is said of a fit, and changes nothing of what it
+     * writes: flags are left out. */
+    for (const struct fulcrum_option_group *group = groups; group->rows != NULL;
+         group++) {
+        const char *block = (const char *)settings + group->offset;
+        for (const struct fulcrum_option *row = group->rows; row->name != NULL; row++) {
+            fulcrum_argv_text_option(&words, row, block, "");
+        }
+    }
+    fulcrum_argv_text_line(&words, &text);
+    fulcrum_argv_text_clear(&words);
     enum fulcrum_status status = FULCRUM_OK;
     if (text.is_lost || text.length >= sizeof out->text) {
         status = fulcrum_fail(err, FULCRUM_ERR_RANGE,

@@ -222,21 +222,26 @@ static enum fulcrum_status ask_section(struct asking *asking,
     return FULCRUM_OK;
 }
 
-/* Without the prediction there is nothing to report: its refusal is the command's. */
+/*
+ * Without the prediction there is nothing to report: its refusal is the command's. What
+ * it warned of becomes notes, said once: a file that is sent has no standard error.
+ */
 static enum fulcrum_status take_prediction(struct asking *asking,
     struct fulcrum_report_case *machine, struct fulcrum_error *err)
 {
     struct fulcrum_reply *reply = fulcrum_report_predicted(machine);
+    char *rest = NULL;
     if (reply->result == NULL) {
         asking->context->exit_code = reply->exit_code;
         return fulcrum_fail(err, reply->refusal.status, "%s", reply->refusal.detail);
     }
-    /* Once, though every question would say so again. */
-    for (const char *at = reply->warnings; *at != '\0';) {
-        size_t length = strcspn(at, "\n");
-        fulcrum_message_warn("%.*s", (int)length, at);
-        at += length + (at[length] == '\n');
+    for (char *line = strtok_r(reply->warnings, "\n", &rest); line != NULL;
+         line = strtok_r(NULL, "\n", &rest)) {
+        fulcrum_message_warn("%s", line);
+        fulcrum_result_note(reply->result, "flags", line);
     }
+    reply->warnings[0] = '\0';
+    machine->point = reply->result;
     const char *name = fulcrum_result_text_of(reply->result, "machine");
     const char *cpu = fulcrum_report_field_text(machine, "machine.cpu.name");
     bool is_here = strcmp(name, "this") == 0 && cpu[0] != '\0';

@@ -68,33 +68,15 @@ void fulcrum_report_table(struct fulcrum_result *rows,
 
 /* Charts. */
 
-static const double wide_pt = 620.0;
-static const double narrow_pt = 300.0; /* 390 pixels less margins, at 1.2 a point */
-
-/* One of the two pictures under way. */
-struct picture {
+/* The pictures of a figure under way, and what the last one has to note. */
+struct pictures {
     FILE *out;
-    const char *label;
-    char footnote[900];
+    struct fulcrum_string notes;
 };
-
-/* Lines of a page are one paragraph here. */
-static void keep_footnote(struct picture *picture, const char *text)
-{
-    size_t used = 0;
-    picture->footnote[0] = '\0';
-    while (*text != '\0' && used + 3 < sizeof picture->footnote) {
-        size_t line = strcspn(text, "\n");
-        int length = snprintf(picture->footnote + used, sizeof picture->footnote - used,
-            "%s%.*s", used > 0 ? "; " : "", (int)line, text);
-        used += length > 0 ? (size_t)length : 0;
-        text += line + (text[line] == '\n');
-    }
-}
 
 static enum fulcrum_status draw_one(const struct fulcrum_report_figure *figure,
     struct fulcrum_result *result, struct fulcrum_extent extent,
-    struct picture *picture, struct fulcrum_error *err)
+    struct pictures *pictures, struct fulcrum_error *err)
 {
     struct fulcrum_plot_job job = {
         .source = {.name = fulcrum_result_schema(result),
@@ -111,26 +93,17 @@ static enum fulcrum_status draw_one(const struct fulcrum_report_figure *figure,
     captions->are_kept = true;
     enum fulcrum_status status = fulcrum_plot_draw(&job, canvas, err);
     if (status == FULCRUM_OK) {
-        keep_footnote(picture, captions->footnote != NULL ? captions->footnote : "");
-        status = fulcrum_canvas_write_svg(canvas, picture->label, picture->out, err);
+        const char *note = captions->footnote != NULL ? captions->footnote : "";
+        fulcrum_string_clear(&pictures->notes);
+        /* Lines of a page are one paragraph here. */
+        for (; *note != '\0'; note++) {
+            fulcrum_string_append(
+                &pictures->notes, *note == '\n' ? "; " : note, *note == '\n' ? 2 : 1);
+        }
+        status = fulcrum_canvas_write_svg(canvas, figure->label, pictures->out, err);
     }
     fulcrum_canvas_free(canvas);
     fulcrum_plot_clear(&job);
-    return status;
-}
-
-static enum fulcrum_status draw_both(const struct fulcrum_report_figure *figure,
-    struct fulcrum_result *result, struct picture *picture, struct fulcrum_error *err)
-{
-    const struct fulcrum_extent wide = {wide_pt, figure->height_pt};
-    const struct fulcrum_extent narrow = {narrow_pt, figure->narrow_height_pt};
-    (void)fputs("<div class=\"wide\">\n", picture->out);
-    enum fulcrum_status status = draw_one(figure, result, wide, picture, err);
-    (void)fputs("</div>\n<div class=\"narrow\">\n", picture->out);
-    if (status == FULCRUM_OK) {
-        status = draw_one(figure, result, narrow, picture, err);
-    }
-    (void)fputs("</div>\n", picture->out);
     return status;
 }
 
@@ -138,29 +111,35 @@ static enum fulcrum_status draw_both(const struct fulcrum_report_figure *figure,
 void fulcrum_report_draw(const struct fulcrum_report_figure *figure,
     struct fulcrum_result *result, FILE *out)
 {
+    /* A phone shows 390 pixels less margins, at 1.2 a point. */
+    const struct fulcrum_extent extents[] = {
+        {620.0, figure->height_pt}, {300.0, figure->narrow_height_pt}};
     struct fulcrum_error refusal = {FULCRUM_OK, ""};
     char *text = NULL;
     size_t size = 0;
-    FILE *aside = result != NULL ? open_memstream(&text, &size) : NULL;
-    struct picture picture = {.out = aside, .label = figure->label};
-    if (aside == NULL) {
+    struct pictures pictures = {
+        .out = result != NULL ? open_memstream(&text, &size) : NULL};
+    if (pictures.out == NULL) {
         return;
     }
-    enum fulcrum_status status = draw_both(figure, result, &picture, &refusal);
-    if (fclose(picture.out) == 0 && status == FULCRUM_OK) {
-        /* What there is to say below the pictures. */
-        size_t length = strlen(picture.footnote);
-        bool has_stop = length == 0 || picture.footnote[length - 1] == '.';
-        (void)fputs("<figure>\n", out);
-        (void)fwrite(text, 1, size, out);
-        (void)fputs("<figcaption>", out);
-        fulcrum_html_print(out, "%s.%s%s%s", picture.label,
-            length > 0 ? " Notes: " : "", picture.footnote, has_stop ? "" : ".");
+    enum fulcrum_status status = FULCRUM_OK;
+    for (size_t i = 0; i < 2 && status == FULCRUM_OK; i++) {
+        (void)fprintf(pictures.out, "<div class=\"%s\">\n", i == 0 ? "wide" : "narrow");
+        status = draw_one(figure, result, extents[i], &pictures, &refusal);
+        (void)fputs("</div>\n", pictures.out);
+    }
+    if (fclose(pictures.out) == 0 && status == FULCRUM_OK) {
+        const char *notes = fulcrum_string_get(&pictures.notes);
+        bool has_stop = notes[0] == '\0' || notes[strlen(notes) - 1] == '.';
+        (void)fprintf(out, "<figure>\n%s<figcaption>", text);
+        fulcrum_html_print(out, "%s.%s%s%s", figure->label,
+            notes[0] != '\0' ? " Notes: " : "", notes, has_stop ? "" : ".");
         (void)fputs("</figcaption>\n</figure>\n", out);
     } else {
         fulcrum_html_element(out, "p class=\"note\"", "%s: this cannot be drawn: %s.",
             figure->label, refusal.detail);
     }
+    fulcrum_string_clear(&pictures.notes);
     free(text);
 }
 
@@ -452,8 +431,7 @@ static void write_contents(const struct fulcrum_report_job *job, FILE *out)
 /* "r2d2-atari on dgx-a100", or on how many machines. */
 static void write_title(struct fulcrum_report_job *job, FILE *out)
 {
-    const char *workload =
-        fulcrum_result_text_of(fulcrum_report_point(job->cases[0]), "workload");
+    const char *workload = fulcrum_result_text_of(job->cases[0]->point, "workload");
     if (job->title != NULL) {
         fulcrum_html_text(out, job->title);
     } else if (job->case_count == 1) {

@@ -33,16 +33,10 @@ struct fulcrum_reply *fulcrum_report_predicted(struct fulcrum_report_case *machi
     return &fulcrum_report_replies_of(machine, "prediction")->items[0];
 }
 
-const struct fulcrum_result *fulcrum_report_point(struct fulcrum_report_case *machine)
-{
-    return fulcrum_report_predicted(machine)->result;
-}
-
 struct fulcrum_cell fulcrum_report_output(
     struct fulcrum_report_case *machine, const char *name)
 {
-    const struct fulcrum_item *item =
-        fulcrum_result_find(fulcrum_report_point(machine), name);
+    const struct fulcrum_item *item = fulcrum_result_find(machine->point, name);
     return item != NULL
                ? item->cell
                : (struct fulcrum_cell){(double)NAN, (double)NAN, (double)NAN, NULL};
@@ -52,7 +46,7 @@ static struct fulcrum_cell field_of(
     struct fulcrum_report_case *machine, const char *path)
 {
     const struct fulcrum_table *inputs =
-        fulcrum_result_table_of(fulcrum_report_point(machine), "inputs");
+        fulcrum_result_table_of(machine->point, "inputs");
     size_t i = 0;
     while (i < fulcrum_table_rows(inputs) &&
            strcmp(fulcrum_table_at(inputs, i, "field").text, path) != 0) {
@@ -82,8 +76,7 @@ bool fulcrum_report_is_resident(struct fulcrum_report_case *machine)
 
 bool fulcrum_report_has_gpu(struct fulcrum_report_case *machine)
 {
-    return isfinite(
-        fulcrum_result_number_of(fulcrum_report_point(machine), "gpu_count"));
+    return isfinite(fulcrum_result_number_of(machine->point, "gpu_count"));
 }
 
 void fulcrum_report_words(struct fulcrum_argv_text *words, const char *format, ...)
@@ -216,15 +209,21 @@ static double sharers(struct fulcrum_report_case *machine)
 }
 
 /*
- * From too few actors to hide anything, a fifth of the SMs, in numbers that the GPUs
- * can share; 64 times as many are far more than enough.
+ * Adds a sweep of ratios, with numbers of actors between `before` and `after`: from too
+ * few actors to hide anything, a fifth of the SMs, in numbers that the GPUs can share;
+ * 64 times as many are far more than enough.
  */
-static double actors_least(struct fulcrum_report_case *machine)
+static bool ask_ratios(struct fulcrum_report_case *machine,
+    struct fulcrum_argv_text *words, const char *before, const char *after)
 {
     double unit = fulcrum_report_has_gpu(machine)
                       ? fulcrum_report_field(machine, "run.sm_count") / 5.0
                       : fulcrum_report_field(machine, "machine.cpu.thread_count");
-    return sharers(machine) * pow(2.0, fmax(0.0, round(log2(unit))));
+    double least = sharers(machine) * pow(2.0, fmax(0.0, round(log2(unit))));
+    fulcrum_report_words(words, "explore");
+    add_ratios(machine, words);
+    fulcrum_report_words(words, "%s%.0f:%.0f:x2%s", before, least, 64.0 * least, after);
+    return true;
 }
 
 /*
@@ -235,11 +234,7 @@ static bool ask_ratio(
     struct fulcrum_report_case *machine, size_t i, struct fulcrum_argv_text *words)
 {
     (void)i;
-    double least = actors_least(machine);
-    fulcrum_report_words(words, "explore");
-    add_ratios(machine, words);
-    fulcrum_report_words(words, "--best-actors %.0f:%.0f:x2", least, 64.0 * least);
-    return true;
+    return ask_ratios(machine, words, "--best-actors ", "");
 }
 
 /* Both at once: equations only, as colours show no more than their errors. */
@@ -247,13 +242,8 @@ static bool ask_plane(
     struct fulcrum_report_case *machine, size_t i, struct fulcrum_argv_text *words)
 {
     (void)i;
-    double least = actors_least(machine);
-    fulcrum_report_words(words, "explore");
-    add_ratios(machine, words);
-    fulcrum_report_words(words,
-        "-v run.actor_count=%.0f:%.0f:x2 --intervals none --method fast", least,
-        64.0 * least);
-    return true;
+    return ask_ratios(
+        machine, words, "-v run.actor_count=", " --intervals none --method fast");
 }
 
 /* A sixteenth to sixteen times as many, in numbers that the GPUs can share. */
@@ -307,41 +297,28 @@ static bool is_not_resident(struct fulcrum_report_case *machine)
     return !fulcrum_report_is_resident(machine);
 }
 
-/*
- * How many GPUs the machine's links reach: those of the machine itself, or of many. 1
- * where nothing is known of links, or nothing is trained.
- */
-static double gpus_in_reach(struct fulcrum_report_case *machine)
-{
-    const double many = 256.0;
-    double gpus = fulcrum_report_field(machine, "machine.gpu.count");
-    int trains = fulcrum_report_field(machine, "workload.training.train_step_s") > 0.0;
-    bool has_peers =
-        fulcrum_report_field(machine, "machine.link.peer_byte_per_s") > 0.0;
-    bool has_network =
-        fulcrum_report_field(machine, "machine.link.network_byte_per_s") > 0.0;
-    if (!fulcrum_report_has_gpu(machine) || !trains || !has_peers) {
-        return 1.0;
-    }
-    return has_network ? many : gpus;
-}
-
+/* As many GPUs as the machine's links reach; none where no training shares them. */
 static bool ask_cluster(
     struct fulcrum_report_case *machine, size_t i, struct fulcrum_argv_text *words)
 {
-    double most = gpus_in_reach(machine);
+    const double many = 256.0;
+    double gpus = fulcrum_report_field(machine, "run.gpu_count");
+    double each = fulcrum_report_field(machine, "run.actor_count") / fmax(gpus, 1.0);
+    double most = fulcrum_report_field(machine, "machine.gpu.count");
     (void)i;
-    if (!(most > 1.0)) {
+    if (fulcrum_report_field(machine, "machine.link.network_byte_per_s") > 0.0) {
+        most = many;
+    }
+    if (!fulcrum_report_has_gpu(machine) || !(most > 1.0) ||
+        !(fulcrum_report_field(machine, "workload.training.train_step_s") > 0.0) ||
+        !(fulcrum_report_field(machine, "machine.link.peer_byte_per_s") > 0.0)) {
         return false;
     }
     fulcrum_report_words(words, "cluster --devices 1:%.0f:x2", most);
     if (fulcrum_report_is_resident(machine)) {
         fulcrum_report_words(words, "--steps-alone");
     } else {
-        double actors = fulcrum_report_field(machine, "run.actor_count");
-        double gpus = fulcrum_report_field(machine, "run.gpu_count");
-        fulcrum_report_words(
-            words, "--actors-per-gpu %.0f", fmax(1.0, round(actors / fmax(gpus, 1.0))));
+        fulcrum_report_words(words, "--actors-per-gpu %.0f", fmax(1.0, round(each)));
     }
     return true;
 }

@@ -55,8 +55,9 @@ struct fulcrum_report_job;
 /* One machine of the report. */
 struct fulcrum_report_case {
     struct fulcrum_report_job *job;
-    const char *preset; /* -m; borrowed */
-    char name[180];     /* of the machine, as its prediction has it */
+    const char *preset;                 /* -m; borrowed */
+    char name[180];                     /* of the machine, as its prediction has it */
+    const struct fulcrum_result *point; /* of its prediction; NULL: not yet asked */
     struct fulcrum_report_replies sections[FULCRUM_REPORT_SECTIONS_MOST];
 };
 
@@ -78,9 +79,8 @@ struct fulcrum_report_replies *fulcrum_report_replies_of(
 struct fulcrum_result *fulcrum_report_first(
     struct fulcrum_report_case *machine, const char *section);
 
-/* The prediction of the point: the reply of `fulcrum predict`, and its result. */
+/* The prediction of the point: the reply of `fulcrum predict`. */
 struct fulcrum_reply *fulcrum_report_predicted(struct fulcrum_report_case *machine);
-const struct fulcrum_result *fulcrum_report_point(struct fulcrum_report_case *machine);
 
 /* One output of it, with its interval where there is one (NAN else). */
 struct fulcrum_cell fulcrum_report_output(

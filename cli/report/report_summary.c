@@ -196,8 +196,7 @@ static const struct bottleneck {
 
 static const struct bottleneck *bottleneck_of(struct fulcrum_report_case *machine)
 {
-    const char *name =
-        fulcrum_result_text_of(fulcrum_report_point(machine), "bottleneck");
+    const char *name = fulcrum_result_text_of(machine->point, "bottleneck");
     size_t i = 0;
     while (i + 1 < sizeof bottlenecks / sizeof bottlenecks[0] &&
            strcmp(bottlenecks[i].name, name) != 0) {
@@ -283,8 +282,7 @@ static void write_ratio_card(struct fulcrum_report_case *machine, FILE *out)
 
 static void write_cards(struct fulcrum_report_case *machine, FILE *out)
 {
-    double agree = fulcrum_result_number_of(
-        fulcrum_report_point(machine), "bottleneck_agree_frac");
+    double agree = fulcrum_result_number_of(machine->point, "bottleneck_agree_frac");
     char detail[80] = "";
     if (isfinite(agree) && isfinite(fulcrum_report_output(machine, "steps_per_s").lo)) {
         (void)snprintf(detail, sizeof detail, "in %.0f %% of draws", 100.0 * agree);
@@ -303,7 +301,7 @@ static void write_cards(struct fulcrum_report_case *machine, FILE *out)
 /* "40 actors on 40 threads, 1 of 8 GPUs" */
 static void write_run(struct fulcrum_report_case *machine, FILE *out)
 {
-    const struct fulcrum_result *point = fulcrum_report_point(machine);
+    const struct fulcrum_result *point = machine->point;
     double envs = fulcrum_result_number_of(point, "envs_per_actor");
     (void)fputs("<p class=\"run\">", out);
     if (fulcrum_report_is_resident(machine)) {
