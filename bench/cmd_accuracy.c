@@ -274,7 +274,7 @@ static bool has_failed(const struct job *job)
     return is_failed;
 }
 
-static enum fulcrum_status run(
+static enum fulcrum_status run_accuracy(
     const void *data, struct fulcrum_context *context, struct fulcrum_error *err)
 {
     struct job *job = fulcrum_allocate(1, sizeof *job);
@@ -387,5 +387,5 @@ const struct fulcrum_command fulcrum_bench_command_accuracy = {
     .settings_size = sizeof(struct settings),
     .output = FULCRUM_OUTPUT_REPORT,
     .format = FULCRUM_FORMAT_TABLE,
-    .run = run,
+    .run = run_accuracy,
 };

@@ -91,7 +91,7 @@ static enum fulcrum_status check_chart(
     return status == FULCRUM_OK ? status : fulcrum_fail_in(err, status, "--chart");
 }
 
-static enum fulcrum_status run(
+static enum fulcrum_status run_speed(
     const void *data, struct fulcrum_context *context, struct fulcrum_error *err)
 {
     struct job job = {.settings = data, .stop = fulcrum_interrupt_watch()};
@@ -160,5 +160,5 @@ const struct fulcrum_command fulcrum_bench_command_speed = {
     .settings_size = sizeof(struct settings),
     .output = FULCRUM_OUTPUT_REPORT,
     .format = FULCRUM_FORMAT_TABLE,
-    .run = run,
+    .run = run_speed,
 };

@@ -206,16 +206,21 @@ int fulcrum_exit_code(enum fulcrum_status status)
 
 /* What a user must know about a solution, in words. */
 
+/* Without printf, as sweeps write millions of them. */
 void fulcrum_flags_join(unsigned flags, char *out, size_t size)
 {
     size_t used = 0;
-    out[0] = '\0';
-    for (unsigned i = 0; i < (unsigned)FULCRUM_FLAG_COUNT && used < size; i++) {
-        if ((flags & (1U << i)) != 0U) {
-            used += (size_t)snprintf(out + used, size - used, "%s%s",
-                used > 0 ? "; " : "", fulcrum_flag_text((enum fulcrum_flag_index)i));
+    for (unsigned i = 0; i < (unsigned)FULCRUM_FLAG_COUNT; i++) {
+        const char *const parts[] = {
+            used > 0 ? "; " : "", fulcrum_flag_text((enum fulcrum_flag_index)i)};
+        for (size_t k = 0; k < 2 && (flags & (1U << i)) != 0U; k++) {
+            size_t length = strlen(parts[k]);
+            length = length < size - 1 - used ? length : size - 1 - used;
+            memcpy(out + used, parts[k], length);
+            used += length;
         }
     }
+    out[used] = '\0';
 }
 
 void fulcrum_flags_add(unsigned flags, struct fulcrum_result *result)

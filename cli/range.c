@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "model/min_max.h"
 #include "model/try.h"
 
 /* first, first (*|+) step, ... up to last. */
@@ -102,13 +103,6 @@ static enum fulcrum_status fill_range(const struct fulcrum_field *field,
     return FULCRUM_OK;
 }
 
-static int compare_numbers(const void *a, const void *b)
-{
-    double left = *(const double *)a;
-    double right = *(const double *)b;
-    return (left > right) - (left < right);
-}
-
 static enum fulcrum_status fill_list(const struct fulcrum_field *field,
     const char *text, double **out, size_t *count, struct fulcrum_error *err)
 {
@@ -130,7 +124,7 @@ static enum fulcrum_status fill_list(const struct fulcrum_field *field,
             return status;
         }
     }
-    qsort(values, length, sizeof *values, compare_numbers);
+    qsort(values, length, sizeof *values, fulcrum_compare_numbers);
     *out = values;
     *count = length;
     return FULCRUM_OK;

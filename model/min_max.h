@@ -1,4 +1,4 @@
-/* min_max.h - the lesser and the greater of two numbers, without a call. */
+/* min_max.h - the lesser and the greater of two numbers, and their order. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef FULCRUM_MODEL_MIN_MAX_H
 #define FULCRUM_MODEL_MIN_MAX_H
@@ -15,6 +15,14 @@ static inline double fulcrum_min(double a, double b)
 static inline double fulcrum_max(double a, double b)
 {
     return a > b ? a : b;
+}
+
+/* For qsort and bsearch of numbers, or of structs that begin with one. */
+static inline int fulcrum_compare_numbers(const void *a, const void *b)
+{
+    double left = *(const double *)a;
+    double right = *(const double *)b;
+    return (left > right) - (left < right);
 }
 
 #endif

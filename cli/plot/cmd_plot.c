@@ -154,7 +154,7 @@ static enum fulcrum_status save(
     return status;
 }
 
-static enum fulcrum_status run(
+static enum fulcrum_status run_plot(
     const void *data, struct fulcrum_context *context, struct fulcrum_error *err)
 {
     struct fulcrum_plot_job job = *(const struct fulcrum_plot_job *)data;
@@ -243,5 +243,5 @@ const struct fulcrum_command fulcrum_command_plot = {
     .groups = groups,
     .settings_size = sizeof(struct fulcrum_plot_job),
     .output = FULCRUM_OUTPUT_FILE,
-    .run = run,
+    .run = run_plot,
 };

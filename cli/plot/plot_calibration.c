@@ -9,6 +9,7 @@
 #include "calibrate/fit/fit_forms.h"
 #include "cli/message.h"
 #include "cli/plot/plot_job.h"
+#include "model/min_max.h"
 #include "model/predict/to_network.h"
 #include "model/quantity.h"
 #include "model/try.h"
@@ -167,7 +168,7 @@ static void add_cumulative(
             sorted[kept++] = series->value[i];
         }
     }
-    qsort(sorted, kept, sizeof *sorted, fulcrum_plot_compare);
+    qsort(sorted, kept, sizeof *sorted, fulcrum_compare_numbers);
     for (size_t i = 0; i < QUANTILES && kept > 0; i++) {
         double share = (double)i / (QUANTILES - 1);
         add_value(

@@ -231,7 +231,4 @@ void fulcrum_plot_guide_add(struct fulcrum_result *result, int panel, const char
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_plot_next_machine(const char **list,
     char name[64], struct fulcrum_design *out, struct fulcrum_error *err);
 
-/* For qsort of numbers. */
-int fulcrum_plot_compare(const void *a, const void *b);
-
 #endif

@@ -172,13 +172,6 @@ enum fulcrum_status fulcrum_plot_next_machine(const char **list, char name[64],
     return status == FULCRUM_OK ? status : fulcrum_fail_in(err, status, "--machines");
 }
 
-int fulcrum_plot_compare(const void *a, const void *b)
-{
-    const double *left = a;
-    const double *right = b;
-    return (*left > *right) - (*left < *right);
-}
-
 /* What files hold, and how it is told: a document by its schema, and where that stands
  * for two by a table of its own; a CSV file by its columns. */
 static const struct kind {

@@ -12,6 +12,7 @@
 #include "cli/output/sweep_columns.h"
 #include "model/design/design.h"
 #include "model/interval.h"
+#include "model/min_max.h"
 #include "model/predict/predict.h"
 #include "model/quantity.h"
 #include "model/string.h"
@@ -323,8 +324,8 @@ static int compare_placed(const void *a, const void *b)
 {
     const struct placed *left = a;
     const struct placed *right = b;
-    int order = fulcrum_plot_compare(&left->x, &right->x);
-    order = order != 0 ? order : fulcrum_plot_compare(&left->y, &right->y);
+    int order = fulcrum_compare_numbers(&left->x, &right->x);
+    order = order != 0 ? order : fulcrum_compare_numbers(&left->y, &right->y);
     return order != 0 ? order : (left->row > right->row) - (left->row < right->row);
 }
 
@@ -381,7 +382,7 @@ static void find_colours(struct front *front)
     for (size_t i = 0; i < front->count; i++) {
         sorted[i] = third_of(front, front->placed[i].row);
     }
-    qsort(sorted, front->count, sizeof *sorted, fulcrum_plot_compare);
+    qsort(sorted, front->count, sizeof *sorted, fulcrum_compare_numbers);
     for (size_t i = 0; i < COLOURS_MAX && front->count > 0; i++) {
         double from = sorted[i * front->count / COLOURS_MAX];
         if (i == 0 || from > front->colours[front->colour_count - 1].lo) {

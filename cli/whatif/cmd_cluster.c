@@ -355,7 +355,7 @@ static enum fulcrum_status answer(const struct settings *settings,
     return fulcrum_context_show(context, result, err);
 }
 
-static enum fulcrum_status run(
+static enum fulcrum_status run_cluster(
     const void *data, struct fulcrum_context *context, struct fulcrum_error *err)
 {
     struct job *job = fulcrum_allocate(1, sizeof *job);
@@ -435,5 +435,5 @@ const struct fulcrum_command fulcrum_command_cluster = {
     .groups = groups,
     .settings_size = sizeof(struct settings),
     .output = FULCRUM_OUTPUT_REPORT,
-    .run = run,
+    .run = run_cluster,
 };

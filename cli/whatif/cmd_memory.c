@@ -349,7 +349,7 @@ end:
     return status;
 }
 
-static enum fulcrum_status run(
+static enum fulcrum_status run_memory(
     const void *data, struct fulcrum_context *context, struct fulcrum_error *err)
 {
     const struct settings *settings = data;
@@ -429,5 +429,5 @@ const struct fulcrum_command fulcrum_command_memory = {
     .groups = groups,
     .settings_size = sizeof(struct settings),
     .output = FULCRUM_OUTPUT_REPORT,
-    .run = run,
+    .run = run_memory,
 };

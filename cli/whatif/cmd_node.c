@@ -335,7 +335,7 @@ static enum fulcrum_status answer(struct job *job, struct fulcrum_error *err)
     return status;
 }
 
-static enum fulcrum_status run(
+static enum fulcrum_status run_node(
     const void *data, struct fulcrum_context *context, struct fulcrum_error *err)
 {
     struct job job = {.settings = data, .context = context};
@@ -416,5 +416,5 @@ const struct fulcrum_command fulcrum_command_node = {
     .groups = groups,
     .settings_size = sizeof(struct settings),
     .output = FULCRUM_OUTPUT_REPORT,
-    .run = run,
+    .run = run_node,
 };

@@ -299,7 +299,7 @@ static enum fulcrum_status answer(const struct settings *settings,
     return report(job, context, err);
 }
 
-static enum fulcrum_status run(
+static enum fulcrum_status run_partition(
     const void *data, struct fulcrum_context *context, struct fulcrum_error *err)
 {
     struct job *job = fulcrum_allocate(1, sizeof *job);
@@ -383,5 +383,5 @@ const struct fulcrum_command fulcrum_command_partition = {
     .groups = groups,
     .settings_size = sizeof(struct settings),
     .output = FULCRUM_OUTPUT_REPORT,
-    .run = run,
+    .run = run_partition,
 };

@@ -176,7 +176,7 @@ static enum fulcrum_status refuse_machines(
                                                    : "");
 }
 
-static enum fulcrum_status run(
+static enum fulcrum_status run_recommend(
     const void *data, struct fulcrum_context *context, struct fulcrum_error *err)
 {
     struct fulcrum_recommend_settings settings =
@@ -265,5 +265,5 @@ const struct fulcrum_command fulcrum_command_recommend = {
     .groups = groups,
     .settings_size = sizeof(struct fulcrum_recommend_settings),
     .output = FULCRUM_OUTPUT_REPORT,
-    .run = run,
+    .run = run_recommend,
 };

@@ -260,7 +260,7 @@ static size_t length_of(const double *row, size_t count)
     return count;
 }
 
-static void add_row(
+static void add_gone(
     double *restrict row, const double *restrict gone, size_t length, double visits)
 {
     for (size_t to = 0; to < length; to++) {
@@ -282,7 +282,7 @@ static void eliminate(double *chance, size_t count, size_t last)
         double *row = chance + from * count;
         if (row[last] > 0.0) {
             row[last] /= leave;
-            add_row(row, gone, length, row[last]);
+            add_gone(row, gone, length, row[last]);
         }
     }
 }

@@ -175,7 +175,7 @@ static void add_outputs(struct fulcrum_table *table,
     }
 }
 
-static void add_row(
+static void tell_point(
     struct job *job, const struct fulcrum_sweep_point *point, const struct need *need)
 {
     static const enum fulcrum_predicted rates[] = {FULCRUM_OUTPUT_steps_per_s,
@@ -241,7 +241,7 @@ static int visit(void *context, const struct fulcrum_sweep_point *points, size_t
     bool is_cut = plan->is_stopped(plan->watcher) != 0;
     for (size_t i = 0; i < count && !is_cut; i++) {
         if (points[i].varied[LEARNERS] < points[i].varied[GPUS]) {
-            add_row(job, &points[i], &job->needs[i]);
+            tell_point(job, &points[i], &job->needs[i]);
         }
     }
     (void)plan->watch(

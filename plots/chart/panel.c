@@ -158,13 +158,6 @@ bool fulcrum_panel_is_empty(const struct fulcrum_panel *panel)
     return x_span.lo > x_span.hi;
 }
 
-static double header_height(const struct fulcrum_canvas *canvas,
-    const struct fulcrum_panel *panel, double width_pt)
-{
-    const struct fulcrum_header header = {panel->title, panel->finding};
-    return fulcrum_header_height_pt(canvas, &header, width_pt) + header_gap_pt;
-}
-
 /* Only the lowest panel of a stack labels the shared axis. */
 static double footer_height(
     const struct fulcrum_canvas *canvas, const struct fulcrum_panel *panel)
@@ -184,7 +177,11 @@ static void place_frames(const struct fulcrum_canvas *canvas,
     for (size_t i = 0; i < stack->count; i++) {
         struct fulcrum_panel *panel = &stack->panels[i];
         panel->header = rect;
-        panel->header.y1 = rect.y0 + header_height(canvas, panel, rect.x1 - rect.x0);
+        panel->header.y1 = rect.y0;
+        const struct fulcrum_header header = {panel->title, panel->finding};
+        panel->header.y1 +=
+            fulcrum_header_height_pt(canvas, &header, rect.x1 - rect.x0) +
+            header_gap_pt;
         fixed_pt +=
             panel->header.y1 - rect.y0 + footer_height(canvas, panel) + panel->strip_pt;
         weights += panel->weight;
@@ -363,15 +360,6 @@ static void draw_band(struct fulcrum_canvas *canvas, const struct fulcrum_panel 
     }
 }
 
-/* Many markers are small, or they would merge into a bar. */
-static double marker_size(const struct fulcrum_panel_series *series)
-{
-    if (series->count <= few_points) {
-        return 4.5;
-    }
-    return series->count <= 200 ? 3.4 : 2.2;
-}
-
 /*
  * A line through few points shows where they are; of many, those that are hollow, and
  * those between gaps, which it would not show.
@@ -394,7 +382,10 @@ static void draw_markers(struct fulcrum_canvas *canvas,
     const struct fulcrum_panel *panel, const struct fulcrum_panel_series *series)
 {
     struct fulcrum_marker marker = fulcrum_palette_marker(series->style);
-    marker.size_pt = marker_size(series);
+    /* Many markers are small, or they would merge into a bar. */
+    marker.size_pt = series->count <= few_points ? 4.5
+                     : series->count <= 200      ? 3.4
+                                                 : 2.2;
     for (size_t i = 0; i < series->count; i++) {
         const struct fulcrum_panel_point *point = &series->points[i];
         if (!has_marker(panel, series, i)) {

@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "model/min_max.h"
 #include "model/try.h"
 #include "plots/chart/canvas.h"
 #include "plots/chart/contour.h"
@@ -126,7 +127,8 @@ static double unevenness(const double *values, size_t count, int of_logs)
     return squares * steps / (sum * sum);
 }
 
-enum fulcrum_axis_kind fulcrum_cells_kind(const double *values, size_t count)
+/* Logarithmic where the values grow rather by a factor than by a step. */
+static enum fulcrum_axis_kind cells_kind(const double *values, size_t count)
 {
     if (count < 2 || !(values[0] > 0.0) || values[count - 1] < 2.0 * values[0]) {
         return FULCRUM_AXIS_LINEAR;
@@ -163,7 +165,8 @@ static double outer_edge(enum fulcrum_axis_kind kind, double end, double neighbo
     return fmin(fmax(end * (end / edge), 1.0 / largest), largest);
 }
 
-double fulcrum_cells_edge(
+/* The border below cell i along an axis of that kind; i = count: above the last. */
+static double cells_edge(
     const double *values, size_t count, enum fulcrum_axis_kind kind, size_t i)
 {
     size_t last = count - 1;
@@ -178,14 +181,15 @@ double fulcrum_cells_edge(
                     : half_way(kind, values[i - 1], values[i]);
 }
 
-void fulcrum_cells_fit(
+/* From border to border; ticks are the values themselves where those are few. */
+static void cells_fit(
     struct fulcrum_axis *out, const double *values, size_t count, double ticks_wanted)
 {
     const struct fulcrum_axis_options options = {
-        .kind = fulcrum_cells_kind(values, count), .ticks_wanted = ticks_wanted};
+        .kind = cells_kind(values, count), .ticks_wanted = ticks_wanted};
     struct fulcrum_limits span = fulcrum_limits_none();
-    fulcrum_limits_add(&span, fulcrum_cells_edge(values, count, options.kind, 0));
-    fulcrum_limits_add(&span, fulcrum_cells_edge(values, count, options.kind, count));
+    fulcrum_limits_add(&span, cells_edge(values, count, options.kind, 0));
+    fulcrum_limits_add(&span, cells_edge(values, count, options.kind, count));
     fulcrum_axis_fit(out, &span, &options);
     if ((double)count <= fmin(ticks_wanted, FULCRUM_TICKS_MAX)) {
         /* Between few values round numbers would only distract. */
@@ -200,13 +204,6 @@ void fulcrum_cells_fit(
 
 /* --- Cells --- */
 
-static int compare_numbers(const void *a, const void *b)
-{
-    double left = *(const double *)a;
-    double right = *(const double *)b;
-    return (left > right) - (left < right);
-}
-
 /* The different numbers of a column. */
 static enum fulcrum_status read_along(struct fulcrum_canvas *canvas,
     const struct fulcrum_table *table, const char *key, struct along *out)
@@ -219,7 +216,7 @@ static enum fulcrum_status read_along(struct fulcrum_canvas *canvas,
         values[used] = fulcrum_table_at(table, i, key).number;
         used += isfinite(values[used]) ? 1U : 0U;
     }
-    qsort(values, used, sizeof *values, compare_numbers);
+    qsort(values, used, sizeof *values, fulcrum_compare_numbers);
     for (size_t i = 0; i < used; i++) {
         if (out->count == 0 || values[i] > values[out->count - 1]) {
             values[out->count++] = values[i];
@@ -232,8 +229,8 @@ static enum fulcrum_status read_along(struct fulcrum_canvas *canvas,
 /* Where a value is; every finite one is there. */
 static size_t index_of(const struct along *along, double value)
 {
-    const double *found = bsearch(
-        &value, along->values, along->count, sizeof *along->values, compare_numbers);
+    const double *found = bsearch(&value, along->values, along->count,
+        sizeof *along->values, fulcrum_compare_numbers);
     return found != NULL ? (size_t)(found - along->values) : along->count;
 }
 
@@ -321,18 +318,14 @@ static void count_cells(struct picture *picture)
 /* What is good to have much or little of; the rest is neither. */
 static void judge_metric(struct picture *picture)
 {
-    static const struct {
-        const char *metric;
-        enum fulcrum_goal goal;
-    } goals[] = {{"steps_per_s", FULCRUM_GOAL_MOST},
-        {"frames_per_s", FULCRUM_GOAL_MOST}, {"steps_per_j_gpu", FULCRUM_GOAL_MOST},
-        {"steps_per_j_system", FULCRUM_GOAL_MOST}, {"speedup", FULCRUM_GOAL_MOST},
-        {"runtime_s", FULCRUM_GOAL_LEAST}, {"runtime_rel", FULCRUM_GOAL_LEAST},
-        {"gpu_j", FULCRUM_GOAL_LEAST}, {"system_j", FULCRUM_GOAL_LEAST}};
-    for (size_t i = 0; i < sizeof goals / sizeof goals[0]; i++) {
-        if (strcmp(picture->data->metric, goals[i].metric) == 0) {
+    enum { MOST_COUNT = 5 };
+    static const char *const metrics[] = {"steps_per_s", "frames_per_s",
+        "steps_per_j_gpu", "steps_per_j_system", "speedup", /* the more the better */
+        "runtime_s", "runtime_rel", "gpu_j", "system_j"};
+    for (size_t i = 0; i < sizeof metrics / sizeof metrics[0]; i++) {
+        if (strcmp(picture->data->metric, metrics[i]) == 0) {
             picture->is_judged = true;
-            picture->goal = goals[i].goal;
+            picture->goal = i < MOST_COUNT ? FULCRUM_GOAL_MOST : FULCRUM_GOAL_LEAST;
         }
     }
 }
@@ -530,13 +523,14 @@ static void place_tags(const struct fulcrum_canvas *canvas, struct picture *pict
 static void note_tags(struct fulcrum_canvas *canvas, const struct picture *picture,
     struct fulcrum_page *page)
 {
-    for (size_t k = 0; k < 2 * picture->tag_count; k++) {
-        const struct tag *tag = &picture->tags[k % picture->tag_count];
+    size_t count = picture->tag_count;
+    for (size_t k = 0; k < 2 * count; k++) {
+        const struct tag *tag = &picture->tags[k < count ? k : k - count];
         char x[NUMBER_SIZE];
         char y[NUMBER_SIZE];
         fulcrum_plain_text(x, sizeof x, tag->x);
         fulcrum_plain_text(y, sizeof y, tag->y);
-        if (!tag->is_placed && tag->is_beyond == (k < picture->tag_count)) {
+        if (!tag->is_placed && tag->is_beyond == (k < count)) {
             fulcrum_page_note(canvas, page,
                 tag->is_beyond ? "Beyond this chart: " : "Without a name: ",
                 fulcrum_canvas_print(canvas, "%s at (%s, %s)", tag->name, x, y));
@@ -772,16 +766,6 @@ static unsigned colour_at(int index)
     return fulcrum_palette_heat(((double)index + 0.5) / COLOURS);
 }
 
-/* What falls like 1/x would have one colour but for its largest values. */
-static enum fulcrum_axis_kind colour_kind(const struct picture *picture)
-{
-    const double much = 20.0;
-    const struct fulcrum_limits *span = &picture->span;
-    bool falls = picture->is_judged && picture->goal == FULCRUM_GOAL_LEAST;
-    bool is_wide = span->lo > 0.0 && span->hi >= much * span->lo;
-    return falls && is_wide ? FULCRUM_AXIS_LOG : FULCRUM_AXIS_AUTO;
-}
-
 /* Upright axes first: how wide their labels are says what is left for the other. */
 static void lay_out(struct fulcrum_canvas *canvas, const struct fulcrum_page *page,
     struct picture *picture)
@@ -793,16 +777,21 @@ static void lay_out(struct fulcrum_canvas *canvas, const struct fulcrum_page *pa
     panel.y0 += fulcrum_header_height_pt(canvas, &picture->header, body.x1 - body.x0);
     panel.y1 -= fulcrum_axis_height_pt(canvas, true) + 1.0;
     double upright_ticks = (panel.y1 - panel.y0) / pt_per_y_tick;
-    fulcrum_cells_fit(&y->axis, y->values, y->count, upright_ticks);
-    const struct fulcrum_axis_options options = {.kind = colour_kind(picture),
+    cells_fit(&y->axis, y->values, y->count, upright_ticks);
+    /* What falls like 1/x would have one colour but for its largest values. */
+    const double much = 20.0;
+    bool falls = picture->is_judged && picture->goal == FULCRUM_GOAL_LEAST;
+    bool is_wide =
+        picture->span.lo > 0.0 && picture->span.hi >= much * picture->span.lo;
+    const struct fulcrum_axis_options options = {
+        .kind = falls && is_wide ? FULCRUM_AXIS_LOG : FULCRUM_AXIS_AUTO,
         .ticks_wanted = upright_ticks,
         .unit = picture->data->unit};
     fulcrum_axis_fit(&picture->colours, &picture->span, &options);
     panel.x0 += fulcrum_axis_width_pt(canvas, &y->axis, true);
     panel.x1 -= scale_gap_pt + scale_pt +
                 fulcrum_axis_width_pt(canvas, &picture->colours, true);
-    fulcrum_cells_fit(
-        &x->axis, x->values, x->count, (panel.x1 - panel.x0) / pt_per_tick);
+    cells_fit(&x->axis, x->values, x->count, (panel.x1 - panel.x0) / pt_per_tick);
     picture->colours.from = 0.0;
     picture->colours.to = 1.0;
     x->axis.from = panel.x0;
@@ -869,16 +858,11 @@ static void draw_frame(struct fulcrum_canvas *canvas, const struct picture *pict
 
 /* --- Colours --- */
 
-static double snapped(double x)
-{
-    return round(x / grain_pt) * grain_pt;
-}
-
 /* On the page, the border below cell i. */
 static double border_at(const struct along *along, size_t i)
 {
-    double edge = fulcrum_cells_edge(along->values, along->count, along->axis.kind, i);
-    return snapped(fulcrum_axis_at(&along->axis, edge));
+    double edge = cells_edge(along->values, along->count, along->axis.kind, i);
+    return round(fulcrum_axis_at(&along->axis, edge) / grain_pt) * grain_pt;
 }
 
 /*

@@ -5,7 +5,6 @@
 #define FULCRUM_PLOTS_SPEC_HEAT_CHART_H
 
 #include "model/result.h"
-#include "plots/chart/axis.h"
 #include "plots/chart/chart.h"
 
 enum { FULCRUM_HEAT_MACHINES_MAX = 12 };
@@ -42,21 +41,5 @@ struct fulcrum_heat_chart_data {
  *            points that are no grid), FULCRUM_ERR_RANGE (too many machines)
  */
 extern const struct fulcrum_chart fulcrum_chart_heat;
-
-/* An axis of cells, at least one, that reach half-way to their neighbours. */
-
-/*
- * Logarithmic where the values grow rather by a factor than by a step, of twos where
- * most of them are powers of two.
- */
-enum fulcrum_axis_kind fulcrum_cells_kind(const double *values, size_t count);
-
-/* The border below cell i along an axis of that kind; i = count: above the last. */
-double fulcrum_cells_edge(
-    const double *values, size_t count, enum fulcrum_axis_kind kind, size_t i);
-
-/* From border to border; ticks are the values themselves where those are few. */
-void fulcrum_cells_fit(
-    struct fulcrum_axis *out, const double *values, size_t count, double ticks_wanted);
 
 #endif

@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "model/min_max.h"
 #include "model/quantity.h"
 #include "model/string.h"
 #include "model/try.h"
@@ -93,8 +94,8 @@ struct cell {
 
 /* A machine that people know. */
 struct landmark {
+    double x;         /* first, as they are sorted by it */
     const char *text; /* name and x, which need not be read off the axis */
-    double x;
 };
 
 /* One panel over all cells: whether some cell has it, and how far it goes. */
@@ -649,13 +650,6 @@ static struct span span_of(const struct fulcrum_panel *panel)
     return span;
 }
 
-/* Colours that stand out from the curve's come first. */
-static size_t published_style(size_t index)
-{
-    static const size_t styles[PUBLISHED_MAX] = {1, 3, 4, 2, 5, 6, 8, 7};
-    return styles[index];
-}
-
 /* What is written beside a published point. */
 static void note_point(const struct picture *picture, struct place *place,
     struct fulcrum_spot spot, const char *name)
@@ -710,7 +704,9 @@ static void add_published(struct picture *picture, struct place *place)
         }
     }
     for (size_t i = 0; i < picture->published_count; i++) {
-        size_t style = has_stars ? STAR_STYLE : published_style(i);
+        /* Colours that stand out from the curve's come first. */
+        static const size_t styles[PUBLISHED_MAX] = {1, 3, 4, 2, 5, 6, 8, 7};
+        size_t style = has_stars ? STAR_STYLE : styles[i];
         learn(picture, SLOT_PUBLISHED + i, FULCRUM_SWATCH_MARKER, style,
             has_stars ? NULL : picture->published_names[i]);
         if (values[i].count > 0) {
@@ -1005,13 +1001,6 @@ static struct reach reach_of(struct picture *picture, size_t which)
     return reach;
 }
 
-static bool is_shared(const struct fulcrum_line_panel *panel, const struct reach *reach)
-{
-    return panel->is_difference ||
-           (reach->largest.lo > 0.0 &&
-               reach->largest.hi <= shared_scale_factor * reach->largest.lo);
-}
-
 /*
  * Cells of what the rows say have scales that can be compared, unless small values
  * would drown in them. A panel that some cell has stays where another has nothing.
@@ -1019,8 +1008,11 @@ static bool is_shared(const struct fulcrum_line_panel *panel, const struct reach
 static void share_scales(struct picture *picture, struct place *place)
 {
     const struct reach *reach = &picture->reaches[place->which];
+    bool is_alike = reach->largest.lo > 0.0 &&
+                    reach->largest.hi <= shared_scale_factor * reach->largest.lo;
     place->panel.x_reach = &picture->x_reach;
-    place->panel.y_reach = is_shared(place->from, reach) ? &reach->values : NULL;
+    place->panel.y_reach =
+        place->from->is_difference || is_alike ? &reach->values : NULL;
     if (place->from->is_difference) {
         place->ideal[0].x = picture->x_reach.lo;
         place->ideal[1].x = picture->x_reach.hi;
@@ -1134,14 +1126,6 @@ static void explain(struct picture *picture)
     }
 }
 
-/* For qsort. */
-static int compare_landmarks(const void *a, const void *b)
-{
-    const struct landmark *left = a;
-    const struct landmark *right = b;
-    return (left->x > right->x) - (left->x < right->x);
-}
-
 /* Keeps the landmarks within the axis, by x; the footnote names the others. */
 static void take_landmarks(struct picture *picture, const struct fulcrum_table *table)
 {
@@ -1155,10 +1139,10 @@ static void take_landmarks(struct picture *picture, const struct fulcrum_table *
             char number[48];
             fulcrum_plain_text(number, sizeof number, x);
             all[count++] = (struct landmark){
-                fulcrum_canvas_print(picture->canvas, "%s %s", name, number), x};
+                x, fulcrum_canvas_print(picture->canvas, "%s %s", name, number)};
         }
     }
-    qsort(all, count, sizeof all[0], compare_landmarks);
+    qsort(all, count, sizeof all[0], fulcrum_compare_numbers);
     for (size_t i = 0; i < count; i++) {
         /* Beyond its ends an axis clamps: a line there would be at a wrong x. */
         if (all[i].x >= axis->lo && all[i].x <= axis->hi) {

@@ -105,7 +105,7 @@ static void add_fields(struct json_object *properties, enum fulcrum_preset_kind 
     }
 }
 
-static void add_row(
+static void describe(
     struct json_object *properties, const struct fulcrum_record_row *row)
 {
     static const char *const types[] = {
@@ -151,7 +151,7 @@ static struct json_object *add_records(struct json_object *properties, const cha
     for (int is_text = 1; is_text >= 0; is_text--) {
         for (size_t i = 0; i < record->count; i++) {
             if ((record->rows[i].kind == FULCRUM_RECORD_TEXT) == is_text) {
-                add_row(members, &record->rows[i]);
+                describe(members, &record->rows[i]);
             }
         }
     }

@@ -58,10 +58,7 @@ static void csv_row(struct fulcrum_string *row,
         const struct fulcrum_stream_column *column = &shape->columns[j];
         fulcrum_string_append(row, ",", j > 0 ? 1 : 0);
         if (column->kind == FULCRUM_VALUE_TEXT) {
-            struct fulcrum_string room = {0};
-            add_text(row, fulcrum_csv_quoted(text_of(column, &cells[j]), &room));
-            row->is_lost = row->is_lost || room.is_lost;
-            fulcrum_string_clear(&room);
+            fulcrum_csv_add(row, text_of(column, &cells[j]));
         } else if (isfinite(cells[j].number)) {
             add_number(row, column, cells[j].number);
         }

@@ -36,27 +36,29 @@ static const struct fulcrum_item *main_item(const struct fulcrum_result *result)
     return first;
 }
 
-const char *fulcrum_csv_quoted(const char *text, struct fulcrum_string *room)
+void fulcrum_csv_add(struct fulcrum_string *row, const char *text)
 {
     if (strpbrk(text, ",\"\r\n") == NULL) {
-        return text;
+        fulcrum_string_append(row, text, strlen(text));
+        return;
     }
-    /* Piece by piece between quotation marks, as sweeps write millions of texts. */
-    fulcrum_string_add(room, "\"");
-    for (bool has_more = true; has_more;) {
-        size_t length = strcspn(text, "\"");
-        has_more = text[length] != '\0';
-        fulcrum_string_add(room, "%.*s\"%s", (int)length, text, has_more ? "\"" : "");
-        text += length + 1;
+    /* Piece by piece, each with its quotation mark, as sweeps write millions of texts.
+     */
+    fulcrum_string_append(row, "\"", 1);
+    for (const char *mark = NULL; (mark = strchr(text, '"')) != NULL; text = mark + 1) {
+        fulcrum_string_append(row, text, (size_t)(mark - text) + 1);
+        fulcrum_string_append(row, "\"", 1);
     }
-    return fulcrum_string_get(room);
+    fulcrum_string_append(row, text, strlen(text));
+    fulcrum_string_append(row, "\"", 1);
 }
 
 void fulcrum_csv_print(FILE *stream, const char *text)
 {
-    struct fulcrum_string room = {0};
-    (void)fputs(fulcrum_csv_quoted(text, &room), stream);
-    fulcrum_string_clear(&room);
+    struct fulcrum_string cell = {0};
+    fulcrum_csv_add(&cell, text);
+    (void)fputs(fulcrum_string_get(&cell), stream);
+    fulcrum_string_clear(&cell);
 }
 
 static void csv_number(FILE *stream, double value)
@@ -244,7 +246,7 @@ struct json_object *fulcrum_result_json(
     return root;
 }
 
-static enum fulcrum_status print_json(struct json_object *json,
+static enum fulcrum_status write_json(struct json_object *json,
     enum fulcrum_json_layout layout, FILE *stream, struct fulcrum_error *err)
 {
     char *text = NULL;
@@ -276,11 +278,11 @@ static enum fulcrum_status print_lines(
     if (item != NULL) {
         fulcrum_json_add_text(head, "lines_of", item->key);
     }
-    TRY(print_json(head, FULCRUM_JSON_LINE, stream, err));
+    TRY(write_json(head, FULCRUM_JSON_LINE, stream, err));
     for (size_t i = 0; i < fulcrum_table_rows(table); i++) {
         struct json_object *row = fulcrum_json_new_object();
         json_row(row, table, i, 0);
-        TRY(print_json(row, FULCRUM_JSON_LINE, stream, err));
+        TRY(write_json(row, FULCRUM_JSON_LINE, stream, err));
     }
     return FULCRUM_OK;
 }
@@ -302,7 +304,7 @@ enum fulcrum_status fulcrum_result_write(const struct fulcrum_result *result,
         }
         return FULCRUM_OK;
     case FULCRUM_FORMAT_JSON:
-        return print_json(
+        return write_json(
             fulcrum_result_json(result, NULL), FULCRUM_JSON_PRETTY, stream, err);
     case FULCRUM_FORMAT_JSON_LINES:
         return print_lines(result, stream, err);

@@ -12,8 +12,8 @@
 struct json_object *fulcrum_result_json(
     const struct fulcrum_result *result, const struct fulcrum_table *skipped);
 
-/* A cell of CSV: the text itself, or quoted in `room`, which the caller clears. */
-const char *fulcrum_csv_quoted(const char *text, struct fulcrum_string *room);
+/* Adds one text cell of CSV: quoted where RFC 4180 asks for it. */
+void fulcrum_csv_add(struct fulcrum_string *row, const char *text);
 
 /* What people see of a table, as its writers go through it. */
 

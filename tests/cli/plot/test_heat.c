@@ -2,6 +2,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #define _POSIX_C_SOURCE 200809L /* open_memstream */
 
+#include "plots/spec/heat_chart.c" /* NOLINT(bugprone-suspicious-include) */
+
 #include "plots/spec/charts.h"
 
 #include <math.h>
@@ -59,7 +61,7 @@ static struct fulcrum_result *result_of(const struct grid *grid, const char *met
     return result;
 }
 
-static enum fulcrum_status draw_heat(struct fulcrum_canvas **canvas,
+static enum fulcrum_status draw_map(struct fulcrum_canvas **canvas,
     const struct fulcrum_result *result, const struct grid *grid,
     struct fulcrum_error *err)
 {
@@ -80,7 +82,7 @@ static struct fulcrum_canvas *drawn(const struct grid *grid)
     struct fulcrum_canvas *canvas = NULL;
     struct fulcrum_result *result =
         result_of(grid, grid->metric != NULL ? grid->metric : "steps_per_s");
-    ASSERT_OK(draw_heat(&canvas, result, grid, NULL));
+    ASSERT_OK(draw_map(&canvas, result, grid, NULL));
     fulcrum_result_free(result);
     return canvas;
 }
@@ -110,8 +112,7 @@ TEST(test_kind_of_axis_follows_the_spacing)
         {{1, 9}, 2, FULCRUM_AXIS_LOG},
     };
     for (size_t i = 0; i < LENGTH(cases); i++) {
-        CU_ASSERT_EQUAL(
-            fulcrum_cells_kind(cases[i].values, cases[i].count), cases[i].kind);
+        CU_ASSERT_EQUAL(cells_kind(cases[i].values, cases[i].count), cases[i].kind);
     }
 }
 
@@ -123,13 +124,13 @@ TEST(test_cells_end_half_way)
     static const double linear_edges[] = {0.5, 1.5, 3, 5};
     static const double log_edges[] = {2, 8, 32, 128};
     for (size_t i = 0; i < 4; i++) {
-        assert_close("linear", fulcrum_cells_edge(steps, 3, FULCRUM_AXIS_LINEAR, i),
+        assert_close("linear", cells_edge(steps, 3, FULCRUM_AXIS_LINEAR, i),
             linear_edges[i], 1e-12);
-        assert_close("logarithmic",
-            fulcrum_cells_edge(factors, 3, FULCRUM_AXIS_LOG2, i), log_edges[i], 1e-12);
+        assert_close("logarithmic", cells_edge(factors, 3, FULCRUM_AXIS_LOG2, i),
+            log_edges[i], 1e-12);
     }
-    CU_ASSERT(fulcrum_cells_edge(alone, 1, FULCRUM_AXIS_LINEAR, 0) < 50.0);
-    CU_ASSERT(fulcrum_cells_edge(alone, 1, FULCRUM_AXIS_LINEAR, 1) > 50.0);
+    CU_ASSERT(cells_edge(alone, 1, FULCRUM_AXIS_LINEAR, 0) < 50.0);
+    CU_ASSERT(cells_edge(alone, 1, FULCRUM_AXIS_LINEAR, 1) > 50.0);
 }
 
 /* Borders that no double holds would leave the page. */
@@ -138,9 +139,9 @@ TEST(test_borders_of_extreme_values_are_finite)
     static const double far[][2] = {{-1e308, 1e308}, {1e-300, 2e300}, {1e-307, 1e-300}};
     for (size_t i = 0; i < LENGTH(far); i++) {
         const struct grid grid = {2, 1, far[i], far[0], .value = {1, 2}};
-        enum fulcrum_axis_kind kind = fulcrum_cells_kind(far[i], 2);
+        enum fulcrum_axis_kind kind = cells_kind(far[i], 2);
         for (size_t k = 0; k <= 2; k++) {
-            CU_ASSERT(isfinite(fulcrum_cells_edge(far[i], 2, kind, k)));
+            CU_ASSERT(isfinite(cells_edge(far[i], 2, kind, k)));
         }
         fulcrum_canvas_free(drawn(&grid));
     }
@@ -150,10 +151,10 @@ TEST(test_few_values_are_the_ticks)
 {
     static const double values[] = {8, 24, 72, 108};
     struct fulcrum_axis fitted = {.tick_count = 0};
-    fulcrum_cells_fit(&fitted, values, 4, 10.0);
+    cells_fit(&fitted, values, 4, 10.0);
     CU_ASSERT_EQUAL(fitted.tick_count, 4);
     CU_ASSERT_STRING_EQUAL(fitted.ticks[3].label, "108");
-    fulcrum_cells_fit(&fitted, values, 4, 3.0);
+    cells_fit(&fitted, values, 4, 3.0);
     CU_ASSERT(fitted.ticks[0].value < 8.0 || fitted.ticks[0].value > 8.0 ||
               fitted.tick_count != 4);
 }
@@ -390,7 +391,7 @@ TEST(test_machines_share_a_tag_or_are_noted)
     grid.machine_count = FULCRUM_HEAT_MACHINES_MAX + 1;
     struct fulcrum_canvas *canvas = NULL;
     struct fulcrum_result *result = result_of(&grid, "steps_per_s");
-    CU_ASSERT_EQUAL(draw_heat(&canvas, result, &grid, NULL), FULCRUM_ERR_RANGE);
+    CU_ASSERT_EQUAL(draw_map(&canvas, result, &grid, NULL), FULCRUM_ERR_RANGE);
     fulcrum_result_free(result);
     fulcrum_canvas_free(canvas);
 }
@@ -421,7 +422,7 @@ TEST(test_large_grids_stay_small)
     const struct grid grid = {.metric = NULL};
     struct fulcrum_canvas *canvas = NULL;
     struct fulcrum_result *result = large_result();
-    ASSERT_OK(draw_heat(&canvas, result, &grid, NULL));
+    ASSERT_OK(draw_map(&canvas, result, &grid, NULL));
     fulcrum_result_free(result);
     char *svg = document_of(canvas);
     /* Each number of a cell would take more. */
