@@ -51,11 +51,11 @@ void fulcrum_argv_text_option(struct fulcrum_argv_text *words,
     }
     const void *member = (const char *)settings + row->offset;
     const struct fulcrum_text_list *list = member;
-    char number[FULCRUM_NUMBER_SIZE];
     switch (row->kind) {
     case FULCRUM_OPTION_NUMBER:
     case FULCRUM_OPTION_COUNT:
         if (!isnan(*(const double *)member)) {
+            char number[FULCRUM_NUMBER_SIZE];
             (void)fulcrum_number_text_exact(*(const double *)member, number);
             add_pair(words, name, number);
         }
