@@ -20,8 +20,8 @@
 #include "calibrate/reference/reference_prediction.h"
 #include "model/fast/fast.h"
 #include "model/interval.h"
-#include "model/predict/scenario.h"
 #include "model/predict/predict.h"
+#include "model/predict/scenario.h"
 #include "model/predict/to_network.h"
 #include "model/try.h"
 
@@ -163,9 +163,8 @@ static bool is_given(const struct fulcrum_throughput_plan *plan,
     bool is_found = !isnan(fulcrum_field_number(field, design));
     for (size_t i = 0; i < plan->calibration_count && !is_found; i++) {
         const struct fulcrum_calibration *calibration = plan->calibrations[i];
-        is_found =
-            fulcrum_calibration_parameter(calibration, path) != NULL &&
-            fulcrum_calibration_holds(calibration, &design->machine, path);
+        is_found = fulcrum_calibration_parameter(calibration, path) != NULL &&
+                   fulcrum_calibration_holds(calibration, &design->machine, path);
     }
     for (size_t i = 0; i < plan->path_count && !is_found; i++) {
         is_found = strcmp(plan->paths[i], path) == 0;

@@ -518,9 +518,8 @@ end:
 
 static const struct fulcrum_option rows[] = {
     FULCRUM_OPTION(LIST, "vary", SETTING(vary), "PATH=RANGE", .letter = 'v',
-        .help =
-            "field and its values: FROM:TO:xFACTOR, FROM:TO:STEP or A,B,C; once per "
-            "axis of the grid, the last one fastest"),
+        .help = "field and its values: FROM:TO:xFACTOR, FROM:TO:STEP or A,B,C; one per "
+                "axis, the last varies fastest"),
     FULCRUM_OPTION(TEXT, "pareto", SETTING(pareto), "METRIC,METRIC[,METRIC]",
         .help = "writes only the Pareto front of two or three outputs or varied "
                 "fields; :max or :min after a name says which way is better"),
@@ -564,33 +563,31 @@ const struct fulcrum_command fulcrum_command_explore = {
     .description =
         "Predicts every point of a grid over one or more fields and says where "
         "throughput, performance per GPU watt and performance per system watt are "
-        "best. For each axis it gives the 90 % interval of the best value, from the "
-        "best point of each draw, and the range within 5 % of the best: a range that "
-        "reaches an end of the sweep is a plateau, not an optimum. Simulated draws are "
-        "noisy, which shows where points are close together: --method fast is smooth, "
-        "and fast enough for --intervals 1000. A varied thread count keeps the threads "
-        "per core. Points that cannot run keep their row, with the reason in "
-        "`status`.\n\n"
-        "With --relative-to each point is compared with one of them, draw by draw: the "
-        "interval is that of the ratio, so uncertainty common to both points does not "
-        "widen it.\n\n"
-        "With --pareto only the Pareto front is written: the points that no other "
-        "point beats, that is, equals in every metric and exceeds in one. More is "
-        "better for rates, batches and busy shares; less for times, watts, joules, "
-        "ratios and fields. `point` is the number of the point in the sweep; with "
-        "intervals over all points, `front_frac` is the share of draws in which it is "
-        "on that draw's front. Large sweeps draw for the points of the front alone. A "
-        "front of more than 1048576 points is refused and never thinned.\n\n"
-        "Each point gets a 90 % interval from 24 draws of the calibration and the "
-        "priors, from 16 in sweeps of more than 64 points, and none in sweeps of more "
-        "than 256 unless --intervals asks for it. Sweeps of more than 256 points are "
-        "not simulated either, unless --method or --half-width asks for it: the column "
-        "solver_error_rel says what the error of each point may be.\n\n"
-        "The same inputs and seed give the same bytes, whatever the number of threads. "
-        "Ctrl-C ends the output after the last whole point. CSV and JSON are written "
-        "as points come, in memory that does not grow with their number; JSON lines "
-        "are a head with the schema, an object for each point and a tail with the "
-        "finding. A table for people ends after 10000 rows.",
+        "best. For each axis it gives the best value with its 90 % interval over the "
+        "draws, and the range within 5 % of the best: a range that reaches an end of "
+        "the sweep is a plateau, not an optimum. Simulated draws are noisy, so the "
+        "best of close points may be chance: --method fast is smooth, and fast enough "
+        "for --intervals 1000. Varying the thread count keeps the threads per core "
+        "constant. Points that cannot run keep their row, with the reason in "
+        "`status`.\n\nWith --relative-to each point is compared with one of them, draw "
+        "by draw: the interval is that of the ratio, so uncertainty common to both "
+        "points does not widen it.\n\nWith --pareto only the Pareto front is written: "
+        "the points that no other point matches in every metric and betters in one. "
+        "More is better for rates, batches and busy shares; less for times, watts, "
+        "joules, ratios and fields. `point` is the number of the point in the sweep; "
+        "with intervals over all points, `front_frac` is the share of draws in which "
+        "it is on that draw's front. Large sweeps compute intervals only on the front. "
+        "A front of more than 1048576 points is an error.\n\nEach point gets a 90 % "
+        "interval from 24 draws of the calibration and the priors, from 16 in sweeps "
+        "of more than 64 points, and none in sweeps of more than 256 unless "
+        "--intervals asks for it. Sweeps of more than 256 points are not simulated "
+        "either, unless --method or --half-width asks for it: the column "
+        "solver_error_rel says what the error of each point may be.\n\nThe same inputs "
+        "and seed give the same bytes, whatever the number of threads. Ctrl-C ends the "
+        "output after the last whole point. CSV and JSON are written as points come, "
+        "in memory that does not grow with their number; JSON lines are a head with "
+        "the schema, an object for each point and a tail with the finding. A table for "
+        "people ends after 10000 rows.",
     .examples = examples,
     .groups = groups,
     .settings_size = sizeof(struct settings),

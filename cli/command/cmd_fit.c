@@ -127,8 +127,8 @@ static const struct fulcrum_option rows[] = {
         .help = "preset or file whose values and errors are the priors; later ones win "
                 "(the references' own unless given)"),
     FULCRUM_OPTION(LIST, "free", SETTING(free), "PATH", .letter = 'f',
-        .help = "parameter to fit; every one that has an error unless given; 'auto': "
-                "those, or of those given, that the figures tell something of"),
+        .help = "parameter to fit; default: all that have an error; 'auto': only "
+                "those, or those given, that the figures inform"),
     FULCRUM_OPTION(LIST, "set", SETTING(sets), "PATH=VALUE", .letter = 's',
         .help = "holds a field at a value, to see what the fit is worth without it"),
     FULCRUM_OPTION(TEXT, "sd", SETTING(sd), "A,B,C",
@@ -607,7 +607,8 @@ static enum fulcrum_status show_fit(const struct fulcrum_reference_fit *fit,
     fulcrum_result_number(
         result, "prior_penalty", "distance from priors", fit->mode.penalty);
     fulcrum_result_print(result, "finding", "directions",
-        "the figures tell %zu of %zu (singular values above 1), the priors the rest",
+        "%zu of %zu set by the figures (singular value above 1), the rest by the "
+        "priors",
         told, fit->parameter_count);
     fulcrum_result_number(
         result, "draws", has_draws ? "draws" : NULL, (double)fit->draw_count);
@@ -691,17 +692,16 @@ const struct fulcrum_command fulcrum_command_fit = {
         "Fits parameters of the network model to references of throughput, published "
         "ones or a CSV file of measurements (docs/fit.md). Values and errors of "
         "calibrations are the priors; the fit says what they predict before it, the "
-        "best parameters (maximum a posteriori), and what is left of the priors (draws "
-        "of the posterior by sequential Monte Carlo). A parameter of which three "
-        "quarters of the prior's standard deviation are left was not identified.\n\n"
-        "A few figures can be met by many parameters: meeting them proves little. "
-        "--leave-one-out predicts each from the others.\n\n"
-        "The fast method is corrected by simulations at the best parameters; the "
-        "column 'simulated' is the mean of three more. With -o, a calibration is "
-        "written that predict and explore take with -c; its notes tell what it was "
-        "fitted to and how to make it again.\n\n"
-        "Ctrl-C keeps the best parameters, and the draws made so far, once there are "
-        "any.",
+        "best parameters (maximum a posteriori), and how much the figures narrow the "
+        "priors (posterior draws by sequential Monte Carlo). A parameter that keeps at "
+        "least three quarters of its prior's standard deviation was not "
+        "identified.\n\nMany sets of parameters can meet a few figures (published or "
+        "measured numbers): meeting them proves little. --leave-one-out predicts each "
+        "from the others.\n\nThe fast method is corrected by simulations at the best "
+        "parameters; the column 'simulated' is the mean of three more. With -o, a "
+        "calibration is written that predict and explore take with -c; its notes tell "
+        "what it was fitted to and how to make it again.\n\nCtrl-C keeps the best "
+        "parameters, and the draws made so far, once there are any.",
     .examples = examples,
     .arguments = fit_arguments,
     .groups = groups,

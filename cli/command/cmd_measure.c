@@ -36,8 +36,8 @@ static const struct fulcrum_option what_rows[] = {
     FULCRUM_OPTION(TEXT, "envs", SETTING(envs), "RANGE", .fallback = "1",
         .help = "environments that each actor steps in turn"),
     FULCRUM_OPTION(LIST, "batching", SETTING(batching), "RULE", .letter = 'b',
-        .help = "greedy (takes what waits), greedy:N, half (of all environments, as "
-                "SEED RL waits for) or fixed:N; may be repeated; greedy without it"),
+        .help = "greedy (take what waits), greedy:N (at most N), half (wait for half "
+                "of all environments, as SEED RL does) or fixed:N; default: greedy"),
     FULCRUM_OPTION(FLAG, "train", SETTING(trains), NULL,
         .help = "a learner trains beside inference, at the workload's ratio"),
     FULCRUM_OPTION(FILE, "calibration", SETTING(calibration), "FILE", .letter = 'c',
@@ -45,8 +45,8 @@ static const struct fulcrum_option what_rows[] = {
                 "each point"),
     FULCRUM_OPTION(COUNT, "record", SETTING(record_pairs), "PAIRS", .fallback = "0",
         .least = 0.0, .most = 10000.0,
-        .help = "pairs of extra windows for each point, one of each pair with its "
-                "stages recorded: where the time goes, and what recording costs"),
+        .help = "pairs of extra windows per point, one with its stages recorded, one "
+                "without: shows where the time goes and what recording costs"),
     FULCRUM_OPTION(FILE, "trace", SETTING(trace), "FILE",
         .help = "with --record: the stages of the last point, to be opened at "
                 "https://ui.perfetto.dev"),
@@ -55,10 +55,10 @@ static const struct fulcrum_option what_rows[] = {
 
 static const struct fulcrum_option how_rows[] = {
     FULCRUM_OPTION(TEXT, "actor-cpus", SETTING(actor_cpus), "LIST",
-        .help = "processors of the actors, such as 0-6; without it those of every core "
-                "but the server's"),
+        .help = "logical CPUs of the actors, such as 0-6; default: all cores but the "
+                "server's"),
     FULCRUM_OPTION(TEXT, "server-cpus", SETTING(server_cpus), "LIST",
-        .help = "processors of inference and training; without it the last core's"),
+        .help = "logical CPUs of inference and training; default: the last core's"),
     FULCRUM_OPTION(NUMBER, "window", SETTING(window_s), "SECONDS", .unit = "s",
         .fallback = "1", .least = 0.05, .most = 3600.0,
         .help = "length of one measurement"),
@@ -67,7 +67,7 @@ static const struct fulcrum_option how_rows[] = {
         .help = "undisturbed windows wanted of each point"),
     FULCRUM_OPTION(COUNT, "most-windows", SETTING(most_windows), "N", .fallback = "10",
         .least = 1.0, .most = 10000.0,
-        .help = "windows after which a point stays as it is, however disturbed"),
+        .help = "give up on a point after this many windows, however disturbed"),
     FULCRUM_OPTION(NUMBER, "wait", SETTING(wait_s), "SECONDS", .fallback = "10",
         .least = 0.0, .most = 3600.0, .unit = "s",
         .help = "longest wait for a calm machine before a window"),
@@ -491,13 +491,12 @@ const struct fulcrum_command fulcrum_command_measure = {
         "Actor threads step real environments, a central server batches their requests "
         "and runs the real network, and with --train a learner trains from a replay "
         "buffer beside it; actors and server have cores of their own. Each point is "
-        "measured in several windows, in rounds; windows beside a slow canary loop or "
-        "other busy programs count as disturbed. Writes a reference file (-o, else "
-        "measured.json) that `fulcrum validate` predicts again, and prints measured "
-        "beside predicted.\n\n"
-        "Ctrl-C keeps what was measured so far. A point that fails, such as an "
-        "environment that crashes, is named; the others are kept and the exit code "
-        "is 1.",
+        "measured in several windows, in rounds; a window counts as disturbed if a "
+        "reference loop (the canary) ran slowly or other programs were busy. Writes a "
+        "reference file (-o, else measured.json) that `fulcrum validate` predicts "
+        "again, and prints measured beside predicted.\n\nCtrl-C keeps what was "
+        "measured so far. A point that fails, such as an environment that crashes, is "
+        "named; the others are kept and the exit code is 1.",
     .examples = examples,
     .groups = groups,
     .settings_size = sizeof(struct fulcrum_measure_settings),

@@ -870,18 +870,18 @@ const struct fulcrum_command fulcrum_command_sensitivity = {
         "expected reduction of variance if this field alone were known exactly "
         "(first-order Sobol index). `total`: variance left if all other fields were "
         "known (total index). What the first-order shares leave is due to "
-        "interactions. The metric is also given with each field at its 5 % and 95 % "
-        "point and all others at their values.\n\nWithout --vary every field varies "
-        "that a preset marks as a prior or a calibration gives an error for. Numbers "
-        "that depend on each other count as one field, since shares of variance assume "
+        "interactions. The metric is also shown with each field at its 5th and 95th "
+        "percentile and the others at their values.\n\nWithout --vary, every field "
+        "varies that is a prior or has an error in a calibration. Numbers that depend "
+        "on each other count as one field, since shares of variance assume "
         "independence. Unless actors are given, there are 6.4 per hardware thread (the "
         "paper's 256 on 40).\n\nStandard errors come from 8 independent replicates. "
-        "Designs that cannot run are left out row by row and counted; above a tenth of "
-        "the rows no share is given. Points are solved by the fast equations unless "
-        "--method or --half-width asks for more.\n\nThe same inputs and seed give the "
-        "same bytes, whatever the number of threads. After Ctrl-C the result covers "
-        "the finished replicates, if there are at least two. 'fulcrum plot FILE' draws "
-        "JSON or CSV output as a tornado chart.",
+        "Designs that cannot run are left out row by row and counted; if more than a "
+        "tenth fail, no shares are given. Points are solved by the fast equations "
+        "unless --method or --half-width asks for more.\n\nThe same inputs and seed "
+        "give the same bytes, whatever the number of threads. After Ctrl-C the result "
+        "covers the finished replicates, if there are at least two. 'fulcrum plot "
+        "FILE' draws JSON or CSV output as a tornado chart.",
     .examples = examples,
     .groups = groups,
     .settings_size = sizeof(struct settings),

@@ -495,23 +495,21 @@ const struct fulcrum_command fulcrum_command_solve = {
     .description =
         "The engine by itself, without presets and calibrations, for tests and other "
         "programs: reads networks as JSON lines and writes one result line for each, "
-        "in their order. Blank lines are passed over.\n\n"
-        "A network is {\"kind\": \"network\", \"name\", \"actors\", \"cpu\": "
-        "{\"cores\", \"threads\", \"reserved_threads\", \"slice_s\", "
-        "\"smt_yield_frac\", \"turbo_frac\", \"oversubscription_frac\" or "
-        "\"capacity\": [c(1), c(2), ...]}, \"step\": {\"mean_s\", \"cv\", \"law\"}, "
-        "\"host\": {\"per_batch_s\", \"per_item_s\"}, \"gpu\": the same, \"batching\": "
-        "{\"policy\", \"size\", \"depth\"}, \"delay_s\", \"training\": "
-        "{\"env_steps_per_train_step\", \"train_step_s\", \"queue_train_steps\", "
-        "\"sharing_frac\"}}. Actors, cores and threads must be given; without them the "
-        "counts of a capacity table are its length. Defaults: 0, depth 1, policy "
-        "greedy, unlimited size, law lognormal if cv is above 0 and else "
-        "deterministic, no training.\n\n"
-        "A line that cannot be read or solved gives {\"name\", \"error\"}; the others "
-        "are still answered, and the exit status is 1. The same "
-        "line at the same place gives the same bytes with the same seed, whatever the "
-        "number of threads. Ctrl-C ends the output after the last whole line. "
-        "docs/solve.md describes lines and results in full.",
+        "in their order. Blank lines are passed over.\n\nA network is {\"kind\": "
+        "\"network\", \"name\", \"actors\", \"cpu\": {\"cores\", \"threads\", "
+        "\"reserved_threads\", \"slice_s\", \"smt_yield_frac\", \"turbo_frac\", "
+        "\"oversubscription_frac\" or \"capacity\": [c(1), c(2), ...]}, \"step\": "
+        "{\"mean_s\", \"cv\", \"law\"}, \"host\": {\"per_batch_s\", \"per_item_s\"}, "
+        "\"gpu\": the same, \"batching\": {\"policy\", \"size\", \"depth\"}, "
+        "\"delay_s\", \"training\": {\"env_steps_per_train_step\", \"train_step_s\", "
+        "\"queue_train_steps\", \"sharing_frac\"}}. Actors, cores and threads must be "
+        "given; with a capacity table both default to its length. Defaults: 0, depth "
+        "1, policy greedy, unlimited size, law lognormal if cv is above 0 and else "
+        "deterministic, no training.\n\nA line that cannot be read or solved gives "
+        "{\"name\", \"error\"}; the others are still answered, and the exit status is "
+        "1. The same line at the same place gives the same bytes with the same seed, "
+        "whatever the number of threads. Ctrl-C ends the output after the last whole "
+        "line. docs/solve.md describes lines and results in full.",
     .examples = examples,
     .arguments = arguments,
     .groups = groups,

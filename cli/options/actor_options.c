@@ -89,7 +89,7 @@ const struct fulcrum_option fulcrum_actor_option_rows[] = {
         .help = "plugin, gym: longest start, step or reset (8)"),
     FULCRUM_OPTION(COUNT, "frame-skip", SETTING(frame_skip), "N", .unit = "frames",
         .least = 1.0, .most = 1000.0,
-        .help = "frames in a step; without it the actor's own"),
+        .help = "frames per step; default: the actor's own"),
     {.name = NULL},
 };
 
@@ -117,7 +117,7 @@ const struct fulcrum_option fulcrum_learner_option_rows[] = {
         .fallback = "cpu", .choice = learner_name, .help = "what runs the network"),
     FULCRUM_OPTION(COUNT, "device", LEARNER_OPTIONS_SETTING(device), "INDEX",
         .fallback = "0", .least = 0.0, .most = 1024.0,
-        .help = "index of the device; an index out of range lists the devices"),
+        .help = "index of the device; an invalid one, such as 99, lists the devices"),
     FULCRUM_OPTION(COUNT, "sms", LEARNER_OPTIONS_SETTING(sms), "COUNT", .least = 1.0,
         .most = 65536.0,
         .help = "SMs or compute units that it runs on; without it a whole GPU, or one "

@@ -20,7 +20,7 @@ const struct fulcrum_option fulcrum_actors_rule_rows[] = {
     FULCRUM_OPTION(NUMBER, "actors-per-thread",
         offsetof(struct fulcrum_actors_rule, per_thread), "X", .least = 1e-3,
         .most = 1e4,
-        .help = "actors follow the hardware threads; 6.4 is the paper's 256 on 40"),
+        .help = "actors per hardware thread; Inci et al. 2020 used 6.4 (256 on 40)"),
     {.name = NULL},
 };
 

@@ -37,9 +37,8 @@ const struct fulcrum_option fulcrum_design_option_rows[] = {
     FULCRUM_OPTION(TEXT, "workload", SETTING(workload), "NAME", .letter = 'w',
         .help = "preset or JSON file"),
     FULCRUM_OPTION(LIST, "calibration", SETTING(calibrations), "NAME", .letter = 'c',
-        .help =
-            "preset or JSON file, in place of the workload's own, or over it where its "
-            "learner ran on another kind of device; a later one wins"),
+        .help = "preset or JSON file; replaces the workload's own, or is laid over it "
+                "if its learner ran on another kind of device; later ones win"),
     FULCRUM_OPTION(COUNT, "actors", SETTING(actor_count), "N", .letter = 'a',
         .least = 1.0, .most = 1e7, .help = "short for --set run.actor_count=N"),
     FULCRUM_OPTION(LIST, "set", SETTING(sets), "PATH=VALUE", .letter = 's',

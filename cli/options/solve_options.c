@@ -20,28 +20,25 @@ static const char *method_name(int index)
 const struct fulcrum_option fulcrum_solver_option_rows[] = {
     FULCRUM_OPTION(CHOICE, "method", SETTING(method), "METHOD", .fallback = "auto",
         .choice = method_name,
-        .help =
-            "auto takes the fast equations where their error is within --half-width "
-            "and simulates the rest"),
+        .help = "auto uses 'fast' where its error is within --half-width, else "
+                "'simulate'; chain is exact for exponential steps; product-form is the "
+                "textbook baseline"),
     FULCRUM_OPTION(NUMBER, "half-width", SETTING(half_width_rel), "FRACTION",
         .least = 1e-5, .most = 0.5,
-        .help =
-            "relative half-width of the 95 % interval at which a simulation stops, and "
-            "largest error of the equations that auto accepts; default: 0.01"),
+        .help = "simulations stop when the 95 % interval is within +-FRACTION; also "
+                "the largest error of the equations that auto accepts; default: 0.01"),
     FULCRUM_OPTION_SEED(
-        SETTING(seed), "of simulations and draws; the same seed gives the same bytes"),
+        SETTING(seed), "of random numbers; the same seed gives the same bytes"),
     FULCRUM_OPTION(COUNT, "max-steps", SETTING(max_steps), "N", .fallback = "2e7",
         .least = 1e3, .most = 1e12,
-        .help = "most simulated steps, however wide the interval still is"),
+        .help = "limit on simulated steps, even if --half-width is not met"),
     {.name = NULL},
 };
 
 const struct fulcrum_option fulcrum_interval_option_rows[] = {
     FULCRUM_OPTION(TEXT, "intervals",
         offsetof(struct fulcrum_solve_settings, intervals), "DRAWS",
-        .help =
-            "draws from the calibration's uncertainty behind each 90 % interval, or "
-            "'none' (0)"),
+        .help = "draws behind each 90 % interval; 'none' for no intervals"),
     {.name = NULL},
 };
 

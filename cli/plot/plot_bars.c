@@ -540,7 +540,7 @@ struct number_text {
 
 static struct number_text si(double value, int digits, const char *unit)
 {
-    struct number_text text;
+    struct number_text text = {""};
     fulcrum_si_text(text.chars, sizeof text.chars, value, digits, unit);
     return text;
 }

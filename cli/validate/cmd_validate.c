@@ -631,8 +631,8 @@ static const struct fulcrum_option check_rows[] = {
         .help = "how far a prediction may move from the baseline's"),
     FULCRUM_OPTION(NUMBER, "loss", SETTING(loss_frac), "FRACTION", .fallback = "0.005",
         .least = 0.0, .most = 10.0,
-        .help = "how much the MAPE of a set's predicted points may grow over the "
-                "baseline's; 0.005 is half a percentage point"),
+        .help = "how much a set's MAPE may grow over its baseline; 0.005 is half a "
+                "percentage point"),
     FULCRUM_OPTION(NUMBER, "max-mape", SETTING(most_mape_frac), "FRACTION",
         .least = 0.0, .most = 1000.0,
         .help = "exit code 1 where the MAPE of a set is larger"),
@@ -669,11 +669,11 @@ const struct fulcrum_command fulcrum_command_validate = {
         "its symmetric form, the largest error, the mean with its sign, and the share "
         "of points inside the 90 % interval, beside the MAPE of asymptotic bounds and "
         "of the textbook product form. Points that a fit has seen are kept apart: they "
-        "prove little.\n\n"
-        "CPU curves, watts and work on a part of the SMs are fitted to every other "
-        "point of a curve and predict the rest; throughput is predicted from the "
-        "calibration of the reference or its workload, watts of whole servers from "
-        "the priors of their parts. What nothing predicts is listed with the reason.",
+        "prove little.\n\nCPU curves, watts and work on part of the SMs are fitted to "
+        "alternate points of each curve and predict the others; throughput is "
+        "predicted from the calibration of the reference or its workload, server watts "
+        "come from the priors of their parts. Points that nothing predicts are listed "
+        "with the reason.",
     .examples = examples,
     .arguments = arguments,
     .groups = groups,

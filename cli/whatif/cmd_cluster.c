@@ -320,7 +320,7 @@ static void add_notes(
     double error_rel = 0.0;
     if (!rows->is_by_quality) {
         fulcrum_result_note(result, "notes",
-            "times to a quality need workload.training.critical_batch_size and "
+            "time to a quality needs workload.training.critical_batch_size and "
             "batch_size");
     }
     if (rows->left_out_count > 0) {
@@ -386,7 +386,8 @@ static const struct fulcrum_option option_rows[] = {
         .fallback = "both", .choice = scaling_name,
         .help = "weak: each worker keeps its batch; strong: they divide one"),
     FULCRUM_OPTION(FLAG, "steps-alone", offsetof(struct settings, plan.steps_alone),
-        NULL, .help = "training steps only, as if actors and inference always kept up"),
+        NULL,
+        .help = "training steps only, assuming that actors and inference keep up"),
     {.name = NULL},
 };
 
@@ -411,26 +412,24 @@ const struct fulcrum_command fulcrum_command_cluster = {
     .name = "cluster",
     .summary = "predict training on many GPUs and machines",
     .description =
-        "Predicts one training on growing numbers of GPUs, spread over as many "
-        "equal machines as they need: data-parallel, and hybrid where "
-        "--model-parallel splits the network over the GPUs of a worker. Each row "
-        "has the length of a training step, the part of the all-reduce that "
-        "computing does not hide, the global batch, the samples needed for the same "
-        "quality (epochs, relative to the workload's own batch) and the speed-up "
-        "over one GPU. Below are the best split for each number of GPUs and the "
-        "fewest GPUs at which hybrid training finishes sooner.\n\nLinks are fields "
+        "Predicts one training run on growing numbers of GPUs over identical machines: "
+        "data-parallel, or hybrid where --model-parallel splits the network within a "
+        "worker. Each row has the length of a training step, the part of the "
+        "all-reduce that computing does not hide, the global batch, the samples needed "
+        "for the same quality (epochs, relative to the workload's own batch) and the "
+        "speed-up over one GPU. Below are the best split for each number of GPUs and "
+        "the fewest GPUs at which hybrid training finishes sooner.\n\nLinks are fields "
         "of the machine (machine.link.*). Times to a quality need "
-        "workload.training.critical_batch_size, which no preset has. Points are "
-        "solved by equations unless --method says otherwise; solver_error_rel "
-        "bounds their error.\n\nIntervals are 90 %, from 200 draws, or 24 in tables "
-        "of more than 96 points and where draws are simulated; tables of more than "
-        "1024 points have none unless --intervals asks for them. Rows are compared "
-        "within each draw, so uncertainty they share cancels: speed-ups, the best "
-        "split (best_frac: share of draws), the factor by which hybrid training "
-        "beats data-parallel training on as many GPUs (hybrid_gain) and how likely "
-        "that is (hybrid_sooner_frac). found_frac is the share of draws with a "
-        "crossover within the given numbers of GPUs; null as an end of its interval "
-        "means beyond them.",
+        "workload.training.critical_batch_size, which no preset has. Points are solved "
+        "by equations unless --method says otherwise; solver_error_rel bounds their "
+        "error.\n\nIntervals are 90 %, from 200 draws, or 24 in tables of more than 96 "
+        "points and where draws are simulated; tables of more than 1024 points have "
+        "none unless --intervals asks for them. Rows are compared within each draw, so "
+        "uncertainty they share cancels: speed-ups, the best split (best_frac: share "
+        "of draws), the factor by which hybrid training beats data-parallel training "
+        "on as many GPUs (hybrid_gain) and how likely that is (hybrid_sooner_frac). "
+        "found_frac is the share of draws with a crossover within the given numbers of "
+        "GPUs; null as an end of its interval means beyond them.",
     .examples = examples,
     .groups = groups,
     .settings_size = sizeof(struct settings),

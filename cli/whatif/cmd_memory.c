@@ -412,19 +412,18 @@ const struct fulcrum_command fulcrum_command_memory = {
     .name = "memory",
     .summary = "show what limits a run on a GPU: components, cache, bandwidth",
     .description =
-        "Without factors: idealises DRAM bandwidth, latencies, SM utilisation, "
-        "arithmetic, kernel launches and the host, in every combination, and "
-        "reports how much of the GPU time and of the run each one costs. GPU time "
-        "is a sum, so its shares do not depend on the order. Shares of a run do: "
-        "they are given in the order of the rows, with their least, mean and most "
-        "over all orders. On the calibration's own GPU the kernels' shares are "
-        "those of the workload; other GPUs and the run are computed from "
-        "them.\n\nWith --cache or --bandwidth: runs the same work with other memory "
-        "systems, relative to the machine's own. The exponent with which traffic "
-        "falls as the cache grows is drawn (x or / 1.3) unless it is "
-        "set.\n\nVersions are compared draw by draw. Estimates are simulated to 0.2 "
-        "% and draws solved by equations, unless --method chooses one method for "
-        "both.",
+        "Without --cache or --bandwidth: makes DRAM bandwidth, latencies, SM "
+        "utilisation, arithmetic, kernel launches and the host ideal in every "
+        "combination, and reports what each one costs in GPU time and run time. GPU "
+        "time is a sum, so its shares do not depend on the order. Shares of a run do: "
+        "they are given in the order of the rows, with their least, mean and most over "
+        "all orders. On the calibration's own GPU the kernels' shares are those of the "
+        "workload; other GPUs and the run are computed from them.\n\nWith --cache or "
+        "--bandwidth: runs the same work with other memory systems, relative to the "
+        "machine's own. The exponent with which traffic falls as the cache grows is "
+        "drawn (x or / 1.3) unless it is set.\n\nVersions are compared draw by draw. "
+        "Estimates are simulated to 0.2 % and draws solved by equations, unless "
+        "--method chooses one method for both.",
     .examples = examples,
     .groups = groups,
     .settings_size = sizeof(struct settings),

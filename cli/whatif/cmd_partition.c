@@ -370,14 +370,13 @@ const struct fulcrum_command fulcrum_command_partition = {
     .summary = "place the stages of training on parts of one GPU: by turns, shares, "
                "slices",
     .description =
-        "Predicts one GPU whose stages (simulation, agent, training) run in one "
-        "process, in processes that take turns, in processes with shares of the SMs "
-        "(MPS), or in slices of SMs, bandwidth, cache and memory (MIG). Shares are "
-        "chosen to speed up the slowest stage, slices among all layouts that the "
-        "GPU allows. Each placement has its rate, its speed-up over one process "
-        "with a 90 % interval, utilisation, memory and performance per GPU watt; "
-        "below it is what runs where.\n\nWorkloads whose actors step on the CPU are "
-        "only placed as whole processes on equal parts, as with --set "
+        "Predicts one GPU that runs simulation, agent and training in one process, in "
+        "time-sliced processes, in processes with shares of the SMs (MPS), or in MIG "
+        "slices. Shares are chosen to speed up the slowest stage, slices among all "
+        "layouts that the GPU allows. Each placement has its rate, its speed-up over "
+        "one process with a 90 % interval, utilisation, memory and performance per GPU "
+        "watt; below it is what runs where.\n\nWorkloads whose actors step on the CPU "
+        "are only placed as whole processes on equal parts, as with --set "
         "run.instances_per_gpu=N in 'fulcrum predict'.",
     .examples = examples,
     .groups = groups,

@@ -35,7 +35,7 @@ static const struct fulcrum_argument arguments[] = {
     {"QUESTION", FULCRUM_ARGUMENT_ONE, MEMBER(question), question_name,
         "threads, actors, fewest, machine, compare or upgrade"},
     {"MACHINE", FULCRUM_ARGUMENT_REST, MEMBER(names), NULL,
-        "the two machines of 'compare'; with one, or only -m, two settings of it"},
+        "for 'compare': two machines, or one (also as -m) with --a-set and --b-set"},
     {.name = NULL},
 };
 
@@ -70,13 +70,15 @@ static const struct fulcrum_option machine_rows[] = {
         .fallback = "1000", .least = 1.0, .most = 1e6,
         .help = "most machines of a kind"),
     FULCRUM_OPTION(NUMBER, "max-watts", MEMBER(need.most_w), "W", .unit = "W",
-        .least = 1e-3, .most = 1e12, .help = "at the plug, with all machines busy"),
+        .least = 1e-3, .most = 1e12,
+        .help = "total power at the plug, all machines busy"),
     FULCRUM_OPTION(NUMBER, "max-price", MEMBER(need.most_price), "MONEY", .least = 0.0,
         .most = 1e15, .help = "to buy all machines"),
     FULCRUM_OPTION(NUMBER, "max-rack-units", MEMBER(need.most_rack_units), "U",
         .least = 0.1, .most = 1e9, .help = "height of all machines"),
     FULCRUM_OPTION(FLAG, "fill", MEMBER(need.fills), NULL,
-        .help = "as many machines of a kind as the limits allow, not as few as do"),
+        .help =
+            "as many machines of a kind as the limits allow, not as few as suffice"),
     FULCRUM_OPTION(LIST, "price", MEMBER(prices), "MACHINE=MONEY",
         .help = "price of one machine; presets have none. Machines without one are "
                 "left out where money counts"),
@@ -84,11 +86,11 @@ static const struct fulcrum_option machine_rows[] = {
         .help = "height of one machine, in place of the preset's"),
     FULCRUM_OPTION(NUMBER, "electricity", MEMBER(need.electricity_per_kwh), "MONEY",
         .least = 0.0, .most = 1e6,
-        .help = "price of a kWh, with cooling if you like; 'cheapest' needs it, 0 "
-                "ignores it"),
+        .help = "price per kWh, cooling included if you like; required by --best "
+                "cheapest; 0 to ignore"),
     FULCRUM_OPTION(NUMBER, "years", MEMBER(need.years), "N", .fallback = "3",
         .least = 1e-3, .most = 100.0,
-        .help = "of use around the clock, after which a machine is worth nothing"),
+        .help = "years of round-the-clock use, after which a machine is worth nothing"),
     {.name = NULL},
 };
 
@@ -232,34 +234,31 @@ const struct fulcrum_command fulcrum_command_recommend = {
     .name = "recommend",
     .summary = "fewest threads, the best machine under limits, A against B",
     .description =
-        "Answers the most common questions to 'explore', with "
-        "intervals.\n\nthreads, actors and fewest: the smallest value whose metric "
-        "reaches a share of the best over the range. Its interval covers the "
-        "answers of the single draws. The search predicts as few points as it can: "
-        "a first pass over the whole range, then bisection; where the curve has "
-        "valleys, as with actors rounded to what GPUs can share, it looks into "
-        "every gap that could hide twice the deepest valley seen. "
+        "Answers the common sizing questions directly, with intervals.\n\nthreads, "
+        "actors and fewest: the smallest value whose metric reaches a share of the "
+        "best over the range. Its interval covers the answers of the single draws. The "
+        "search scans the range coarsely, then bisects; if the curve has dips, it also "
+        "searches every gap that could hide a dip twice as deep as any seen. "
         "`prediction_count` and `grid_count` show what that saves. "
-        "`within_solver_error` bounds the answer by the solver's error, which draws "
-        "do not cover.\n\nmachine: the machines in -m (a list, or 'all') under your "
-        "limits, best first. Each kind uses all its GPUs unless run.gpu_count is "
-        "set. Machines train independently: rates, watts, money and rack units add "
-        "up without loss. The fewest that reach --min-steps-per-s are bought; with "
-        "--fill, the most that the limits allow. `cost` is price plus electricity "
-        "over the years, and `cost_per_step` and `training_cost` are its shares. "
-        "`meets_frac` is the share of draws that meet all limits, `best_frac` the "
-        "share in which the machine is also the best.\n\ncompare: the share of "
-        "draws in which the first design beats the second, and their ratio. Both "
-        "use the same draws, so uncertainty they share cancels out; a prior of one "
-        "name is drawn once for all machines, here and in 'machine'.\n\nupgrade: "
-        "doubles one part of a machine at a time. The rest stays: more threads bring "
-        "no more actors unless the row says so, and faster parts draw no more "
-        "watts.\n\nUnless "
-        "actors are given, 'machine' and 'compare' take the fastest of 0.5 to 16 "
-        "per hardware thread, 'threads', 'fewest' and "
-        "'upgrade' 6.4 per hardware thread (the "
-        "paper's 256 on 40). Designs are solved by equations unless --method or "
-        "--half-width asks for more.",
+        "`within_solver_error` is the range of answers that the solver's own error "
+        "allows; the interval does not cover it.\n\nmachine: the machines in -m (a "
+        "list, or 'all') under your limits, best first. Each kind uses all its GPUs "
+        "unless run.gpu_count is set. Machines train independently: rates, watts, "
+        "money and rack units add up without loss. It takes the fewest that reach "
+        "--min-steps-per-s or, with --fill, the most that the limits allow. `cost` is "
+        "price plus electricity over --years; `cost_per_step` and `training_cost` are "
+        "that cost per step and per training run. `meets_frac` is the share of draws "
+        "that meet all limits, `best_frac` the share in which the machine is also the "
+        "best.\n\ncompare: the share of draws in which the first design beats the "
+        "second, and their ratio. Both use the same draws, so uncertainty they share "
+        "cancels out; a prior of one name is drawn once for all machines, here and in "
+        "'machine'.\n\nupgrade: doubles one part of a machine at a time. All else "
+        "stays fixed: the number of actors changes only where the row says so, and "
+        "faster parts draw no extra power.\n\nUnless actors are given, 'machine' and "
+        "'compare' take the fastest of 0.5 to 16 per hardware thread, 'threads', "
+        "'fewest' and 'upgrade' 6.4 per hardware thread (the paper's 256 on 40). "
+        "Designs are solved by equations unless --method or --half-width asks for "
+        "more.",
     .examples = examples,
     .arguments = arguments,
     .groups = groups,

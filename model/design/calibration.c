@@ -161,13 +161,15 @@ enum fulcrum_status fulcrum_calibration_add_series(
     copy.disturbed = copy_values(series->disturbed, series->count, 0.0);
     struct fulcrum_series *rows =
         realloc(calibration->series, (calibration->series_count + 1) * sizeof *rows);
-    calibration->series = rows != NULL ? rows : calibration->series;
+    if (rows != NULL) {
+        calibration->series = rows;
+    }
     if (rows == NULL || copy.x == NULL || copy.value == NULL ||
         copy.canary_rel == NULL || copy.disturbed == NULL) {
         series_free(&copy);
         return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "series %s", series->name);
     }
-    rows[calibration->series_count++] = copy;
+    calibration->series[calibration->series_count++] = copy;
     return FULCRUM_OK;
 }
 

@@ -153,7 +153,7 @@ static void learn(struct picture *picture, size_t slot, enum fulcrum_swatch swat
 }
 
 /* "; TEXT" in the footnote. */
-static void note(struct picture *picture, const char *text)
+static void add_note(struct picture *picture, const char *text)
 {
     fulcrum_page_note(picture->canvas, picture->page, "", text);
 }
@@ -600,7 +600,7 @@ static void add_series(struct picture *picture, struct place *place,
     } else if (values.has_interval && !has_bars) {
         learn(picture, SLOT_INTERVAL, FULCRUM_SWATCH_BAND,
             picture->line_count > 1 ? GREY_STYLE : 0, interval_name);
-        note(picture, picture->chart->interval_footnote);
+        add_note(picture, picture->chart->interval_footnote);
     }
 }
 
@@ -1101,12 +1101,12 @@ static void write_words(struct picture *picture, const struct fulcrum_result *re
         fulcrum_string_add_parts(
             &flags, fulcrum_table_at(picture->table, i, "flags").text);
     }
-    note(picture, page->footnote == NULL ? picture->chart->footnote : NULL);
-    note(picture, fulcrum_string_get(&flags));
+    add_note(picture, page->footnote == NULL ? picture->chart->footnote : NULL);
+    add_note(picture, fulcrum_string_get(&flags));
     fulcrum_string_clear(&flags);
     const struct fulcrum_table *notes = fulcrum_result_table_of(result, "footnotes");
     for (size_t i = 0; i < fulcrum_table_rows(notes); i++) {
-        note(picture, fulcrum_table_cell(notes, i, 0).text);
+        add_note(picture, fulcrum_table_cell(notes, i, 0).text);
     }
 }
 
