@@ -5,37 +5,38 @@
 
 #include <stdbool.h>
 #include <stddef.h>
-#include <stdio.h>
 
+#include "cli/option.h"
 #include "model/status.h"
+#include "model/string.h"
 
-enum { FULCRUM_WORDS_MOST = 96 };
-
-/* {0} is a legal start. Owns its words. */
+/* {0} is a legal start. Owns its words; without memory the program ends. */
 struct fulcrum_argv_text {
     size_t count;
-    char *items[FULCRUM_WORDS_MOST + 1]; /* NULL after the last one */
-    bool is_short;                       /* of memory or of room: a word is missing */
+    char **items; /* NULL after the last one; NULL without words */
 };
 
 /* Adds one word, made as by printf. */
 void fulcrum_argv_text_add(struct fulcrum_argv_text *words, const char *format, ...)
     FULCRUM_PRINTF(2, 3);
 
-/* Adds copies of all words of `other`. */
-void fulcrum_argv_text_append(
-    struct fulcrum_argv_text *words, const struct fulcrum_argv_text *other);
+/*
+ * Adds an option with its value, for a list each of them; nothing where it is not
+ * given. Flags are left out.
+ *   settings  parsed, as the row's group places it
+ *   letters   "mw": options that are written as "-m", "-w"; others as "--name"
+ */
+void fulcrum_argv_text_option(struct fulcrum_argv_text *words,
+    const struct fulcrum_option *row, const void *settings, const char *letters);
 
-/* 1 where one of the words is this one. */
-int fulcrum_argv_text_have(const struct fulcrum_argv_text *words, const char *word);
+/* Whether one of the words begins so. */
+bool fulcrum_argv_text_have(const struct fulcrum_argv_text *words, const char *start);
 
 /* Leaves it empty. */
 void fulcrum_argv_text_clear(struct fulcrum_argv_text *words);
 
-/* One word, in quotes where it has other than plain characters. */
-void fulcrum_argv_text_word(const char *word, FILE *stream);
-
-/* As a shell reads it back: words with other than plain characters in quotes. */
-void fulcrum_argv_text_print(const struct fulcrum_argv_text *words, FILE *stream);
+/* Adds all words as a shell reads them back: other than plain characters in quotes. */
+void fulcrum_argv_text_line(
+    const struct fulcrum_argv_text *words, struct fulcrum_string *out);
 
 #endif

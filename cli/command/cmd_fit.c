@@ -23,7 +23,6 @@
 #include "presets/io/output.h"
 #include "presets/load/preset.h"
 #include "presets/load/reference_file.h"
-#include "presets/result/quantity_text.h"
 
 /* References as the command line names them: presets, JSON, CSV. */
 
@@ -412,83 +411,38 @@ static void clear_inputs(struct inputs *inputs)
  * table and read by it, so that no option can be forgotten.
  */
 
-struct writer {
-    const struct fulcrum_fit_settings *settings;
-    FILE *stream;
-};
-
-static void put_option(
-    struct writer *writer, const struct fulcrum_option *row, const char *value)
-{
-    (void)fprintf(writer->stream, " --%s ", row->name);
-    fulcrum_argv_text_word(value, writer->stream);
-}
-
-static void put_row(const struct fulcrum_option_group *group,
-    const struct fulcrum_option *row, void *user)
-{
-    struct writer *writer = user;
-    const void *member = (const char *)writer->settings + group->offset + row->offset;
-    const struct fulcrum_text_list *list = member;
-    switch (row->kind) {
-    case FULCRUM_OPTION_NUMBER:
-    case FULCRUM_OPTION_COUNT:
-        if (!isnan(*(const double *)member)) {
-            char number[FULCRUM_NUMBER_SIZE];
-            (void)fulcrum_number_text_exact(*(const double *)member, number);
-            put_option(writer, row, number);
-        }
-        break;
-    case FULCRUM_OPTION_TEXT:
-    case FULCRUM_OPTION_FILE:
-        if (*(const char *const *)member != NULL) {
-            put_option(writer, row, *(const char *const *)member);
-        }
-        break;
-    case FULCRUM_OPTION_CHOICE:
-        if (*(const int *)member >= 0) {
-            put_option(writer, row, row->choice(*(const int *)member));
-        }
-        break;
-    case FULCRUM_OPTION_LIST:
-        for (size_t i = 0; i < list->count; i++) {
-            put_option(writer, row, list->items[i]);
-        }
-        break;
-    case FULCRUM_OPTION_FLAG: /* --leave-one-out adds to what is said of a fit, and */
-    case FULCRUM_OPTION_HELP: /* changes nothing of the calibration it writes */
-        break;
-    }
-}
-
 enum fulcrum_status fulcrum_fit_recipe_write(
     const struct fulcrum_fit_settings *settings, struct fulcrum_note *out,
     struct fulcrum_error *err)
 {
-    char *text = NULL;
-    size_t length = 0;
-    struct writer writer = {settings, open_memstream(&text, &length)};
-    TRY_MEMORY(writer.stream, err, "arguments of a fit");
+    struct fulcrum_argv_text words = {0};
+    struct fulcrum_string text = {0};
     for (size_t i = 0; i < settings->references.count; i++) {
         const char *word = settings->references.items[i];
-        (void)fputs(i > 0 ? " " : "", writer.stream);
         /* A file called "-x.csv" would be read as an option. */
-        (void)fputs(word[0] == '-' ? "./" : "", writer.stream);
-        fulcrum_argv_text_word(word, writer.stream);
+        fulcrum_argv_text_add(&words, "%s%s", word[0] == '-' ? "./" : "", word);
     }
-    fulcrum_options_each(&syntax, put_row, &writer);
+    /* --leave-one-out adds to what is said of a fit, and changes nothing of what it
+     * writes: flags are left out. */
+    for (const struct fulcrum_option_group *group = groups; group->rows != NULL;
+         group++) {
+        const char *block = (const char *)settings + group->offset;
+        for (const struct fulcrum_option *row = group->rows; row->name != NULL; row++) {
+            fulcrum_argv_text_option(&words, row, block, "");
+        }
+    }
+    fulcrum_argv_text_line(&words, &text);
+    fulcrum_argv_text_clear(&words);
     enum fulcrum_status status = FULCRUM_OK;
-    if (fclose(writer.stream) != 0) {
-        status = fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "arguments of a fit");
-    } else if (length >= sizeof out->text) {
+    if (text.is_lost || text.length >= sizeof out->text) {
         status = fulcrum_fail(err, FULCRUM_ERR_RANGE,
             "the arguments of this fit are %zu bytes long: a calibration keeps at most "
             "%zu",
-            length, sizeof out->text - 1);
+            text.length, sizeof out->text - 1);
     } else {
-        memcpy(out->text, text, length + 1);
+        memcpy(out->text, fulcrum_string_get(&text), text.length + 1);
     }
-    free(text);
+    fulcrum_string_clear(&text);
     return status;
 }
 

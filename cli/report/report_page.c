@@ -44,7 +44,9 @@ void fulcrum_html_element(FILE *out, const char *tag, const char *format, ...)
     va_end(args);
 }
 
-void fulcrum_report_table(struct fulcrum_result *rows,
+/* The table with ", with 90 % intervals" behind its caption where `machine` has them.
+ */
+static void write_table(const struct fulcrum_table *table,
     struct fulcrum_report_case *machine, struct fulcrum_html_view view, FILE *out)
 {
     bool has_intervals =
@@ -53,40 +55,28 @@ void fulcrum_report_table(struct fulcrum_result *rows,
     fulcrum_string_add(
         &caption, "%s%s", view.caption, has_intervals ? ", with 90 % intervals" : "");
     view.caption = fulcrum_string_get(&caption);
-    (void)fulcrum_html_table(out, fulcrum_result_table_of(rows, "rows"), &view);
+    (void)fulcrum_html_table(out, table, &view);
     fulcrum_string_clear(&caption);
+}
+
+void fulcrum_report_table(struct fulcrum_result *rows,
+    struct fulcrum_report_case *machine, struct fulcrum_html_view view, FILE *out)
+{
+    write_table(fulcrum_result_table_of(rows, "rows"), machine, view, out);
     fulcrum_result_free(rows);
 }
 
 /* Charts. */
 
-static const double wide_pt = 620.0;
-static const double narrow_pt = 300.0; /* 390 pixels less margins, at 1.2 a point */
-
-/* One of the two pictures under way. */
-struct picture {
+/* The pictures of a figure under way, and what the last one has to note. */
+struct pictures {
     FILE *out;
-    const char *label;
-    char footnote[900];
+    struct fulcrum_string notes;
 };
-
-/* Lines of a page are one paragraph here. */
-static void keep_footnote(struct picture *picture, const char *text)
-{
-    size_t used = 0;
-    picture->footnote[0] = '\0';
-    while (*text != '\0' && used + 3 < sizeof picture->footnote) {
-        size_t line = strcspn(text, "\n");
-        int length = snprintf(picture->footnote + used, sizeof picture->footnote - used,
-            "%s%.*s", used > 0 ? "; " : "", (int)line, text);
-        used += length > 0 ? (size_t)length : 0;
-        text += line + (text[line] == '\n');
-    }
-}
 
 static enum fulcrum_status draw_one(const struct fulcrum_report_figure *figure,
     struct fulcrum_result *result, struct fulcrum_extent extent,
-    struct picture *picture, struct fulcrum_error *err)
+    struct pictures *pictures, struct fulcrum_error *err)
 {
     struct fulcrum_plot_job job = {
         .source = {.name = fulcrum_result_schema(result),
@@ -103,26 +93,17 @@ static enum fulcrum_status draw_one(const struct fulcrum_report_figure *figure,
     captions->are_kept = true;
     enum fulcrum_status status = fulcrum_plot_draw(&job, canvas, err);
     if (status == FULCRUM_OK) {
-        keep_footnote(picture, captions->footnote != NULL ? captions->footnote : "");
-        status = fulcrum_canvas_write_svg(canvas, picture->label, picture->out, err);
+        const char *note = captions->footnote != NULL ? captions->footnote : "";
+        fulcrum_string_clear(&pictures->notes);
+        /* Lines of a page are one paragraph here. */
+        for (; *note != '\0'; note++) {
+            fulcrum_string_append(
+                &pictures->notes, *note == '\n' ? "; " : note, *note == '\n' ? 2 : 1);
+        }
+        status = fulcrum_canvas_write_svg(canvas, figure->label, pictures->out, err);
     }
     fulcrum_canvas_free(canvas);
     fulcrum_plot_clear(&job);
-    return status;
-}
-
-static enum fulcrum_status draw_both(const struct fulcrum_report_figure *figure,
-    struct fulcrum_result *result, struct picture *picture, struct fulcrum_error *err)
-{
-    const struct fulcrum_extent wide = {wide_pt, figure->height_pt};
-    const struct fulcrum_extent narrow = {narrow_pt, figure->narrow_height_pt};
-    (void)fputs("<div class=\"wide\">\n", picture->out);
-    enum fulcrum_status status = draw_one(figure, result, wide, picture, err);
-    (void)fputs("</div>\n<div class=\"narrow\">\n", picture->out);
-    if (status == FULCRUM_OK) {
-        status = draw_one(figure, result, narrow, picture, err);
-    }
-    (void)fputs("</div>\n", picture->out);
     return status;
 }
 
@@ -130,45 +111,44 @@ static enum fulcrum_status draw_both(const struct fulcrum_report_figure *figure,
 void fulcrum_report_draw(const struct fulcrum_report_figure *figure,
     struct fulcrum_result *result, FILE *out)
 {
+    /* A phone shows 390 pixels less margins, at 1.2 a point. */
+    const struct fulcrum_extent extents[] = {
+        {620.0, figure->height_pt}, {300.0, figure->narrow_height_pt}};
     struct fulcrum_error refusal = {FULCRUM_OK, ""};
     char *text = NULL;
     size_t size = 0;
-    FILE *aside = result != NULL ? open_memstream(&text, &size) : NULL;
-    struct picture picture = {.out = aside, .label = figure->label};
-    if (aside == NULL) {
+    struct pictures pictures = {
+        .out = result != NULL ? open_memstream(&text, &size) : NULL};
+    if (pictures.out == NULL) {
         return;
     }
-    enum fulcrum_status status = draw_both(figure, result, &picture, &refusal);
-    if (fclose(picture.out) == 0 && status == FULCRUM_OK) {
-        /* What there is to say below the pictures. */
-        size_t length = strlen(picture.footnote);
-        bool has_stop = length == 0 || picture.footnote[length - 1] == '.';
-        (void)fputs("<figure>\n", out);
-        (void)fwrite(text, 1, size, out);
-        (void)fputs("<figcaption>", out);
-        fulcrum_html_print(out, "%s.%s%s%s", picture.label,
-            length > 0 ? " Notes: " : "", picture.footnote, has_stop ? "" : ".");
+    enum fulcrum_status status = FULCRUM_OK;
+    for (size_t i = 0; i < 2 && status == FULCRUM_OK; i++) {
+        (void)fprintf(pictures.out, "<div class=\"%s\">\n", i == 0 ? "wide" : "narrow");
+        status = draw_one(figure, result, extents[i], &pictures, &refusal);
+        (void)fputs("</div>\n", pictures.out);
+    }
+    if (fclose(pictures.out) == 0 && status == FULCRUM_OK) {
+        const char *notes = fulcrum_string_get(&pictures.notes);
+        bool has_stop = notes[0] == '\0' || notes[strlen(notes) - 1] == '.';
+        (void)fprintf(out, "<figure>\n%s<figcaption>", text);
+        fulcrum_html_print(out, "%s.%s%s%s", figure->label,
+            notes[0] != '\0' ? " Notes: " : "", notes, has_stop ? "" : ".");
         (void)fputs("</figcaption>\n</figure>\n", out);
     } else {
         fulcrum_html_element(out, "p class=\"note\"", "%s: this cannot be drawn: %s.",
             figure->label, refusal.detail);
     }
+    fulcrum_string_clear(&pictures.notes);
     free(text);
 }
 
 void fulcrum_report_print_words(const struct fulcrum_argv_text *words, FILE *out)
 {
-    char *line = NULL;
-    size_t size = 0;
-    FILE *stream = open_memstream(&line, &size);
-    if (stream == NULL) {
-        return;
-    }
-    fulcrum_argv_text_print(words, stream);
-    if (fclose(stream) == 0) {
-        fulcrum_html_text(out, line);
-    }
-    free(line);
+    struct fulcrum_string line = {0};
+    fulcrum_argv_text_line(words, &line);
+    fulcrum_html_text(out, fulcrum_string_get(&line));
+    fulcrum_string_clear(&line);
 }
 
 void fulcrum_report_made_with(const struct fulcrum_reply *reply, FILE *out)
@@ -365,8 +345,7 @@ bool fulcrum_report_is_wanted(
 static int applies(const struct fulcrum_report_section *section, size_t place,
     const struct fulcrum_report_case *machine)
 {
-    return (section->ask == NULL && section->line == NULL) ||
-           machine->sections[place].count > 0;
+    return !fulcrum_report_asks(section) || machine->sections[place].count > 0;
 }
 
 /* Whether the section stands in this report at all. */
@@ -379,18 +358,6 @@ static bool is_written(const struct fulcrum_report_job *job, size_t place)
     }
     return any && fulcrum_report_is_wanted(job, section) && place > 0 &&
            (section->scope != FULCRUM_REPORT_SEVERAL || job->case_count > 1);
-}
-
-static void write_tables(const struct fulcrum_report_section *section,
-    const struct fulcrum_result *result, FILE *out)
-{
-    for (size_t k = 0; k < FULCRUM_REPORT_TABLES_MOST; k++) {
-        const char *key = section->tables[k].key;
-        if (key != NULL) {
-            (void)fulcrum_html_table(
-                out, fulcrum_result_table_of(result, key), &section->tables[k].view);
-        }
-    }
 }
 
 /* Text, chart, tables and command line of each answer. */
@@ -412,9 +379,11 @@ static void write_replies(const struct fulcrum_report_section *section,
             (figure->only == NULL || figure->only(machine))) {
             fulcrum_report_draw(figure, reply->result, out);
         }
-        write_tables(section, reply->result, out);
-        if (section->tell != NULL) {
-            section->tell(reply->result, out);
+        for (size_t k = 0;
+             k < FULCRUM_REPORT_TABLES_MOST && section->tables[k].key != NULL; k++) {
+            write_table(fulcrum_result_table_of(reply->result, section->tables[k].key),
+                section->tables[k].is_estimate ? machine : NULL,
+                section->tables[k].view, out);
         }
         fulcrum_report_made_with(reply, out);
     }
@@ -462,8 +431,7 @@ static void write_contents(const struct fulcrum_report_job *job, FILE *out)
 /* "r2d2-atari on dgx-a100", or on how many machines. */
 static void write_title(struct fulcrum_report_job *job, FILE *out)
 {
-    const char *workload =
-        fulcrum_result_text_of(fulcrum_report_point(job->cases[0]), "workload");
+    const char *workload = fulcrum_result_text_of(job->cases[0]->point, "workload");
     if (job->title != NULL) {
         fulcrum_html_text(out, job->title);
     } else if (job->case_count == 1) {

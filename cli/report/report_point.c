@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <math.h>
 #include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "calibrate/reference/baseline.h"
@@ -20,38 +21,24 @@ static struct fulcrum_table *new_rows(struct fulcrum_result **out)
 static void add_output(struct fulcrum_table *table, const char *key,
     struct fulcrum_report_case *machine, const char *output)
 {
-    struct fulcrum_cell cell = {(double)NAN, (double)NAN, (double)NAN, NULL};
-    if (output != NULL) {
-        cell = fulcrum_report_output(machine, output);
-    }
-    fulcrum_table_estimate(table, key, NULL, cell.number, cell.lo, cell.hi);
+    fulcrum_plot_cell_add(
+        table, key, fulcrum_report_output(machine, output != NULL ? output : ""));
 }
 
-/* Notes of the solver and of where numbers come from, and what `predict` warned of: a
- * file that is sent has no standard error. */
-static void write_flags(const struct fulcrum_reply *reply, FILE *out)
+/* Notes of the solver and of where numbers come from, and what `predict` warned of. */
+static void write_flags(const struct fulcrum_result *point, FILE *out)
 {
-    const struct fulcrum_item *flags = fulcrum_result_find(reply->result, "flags");
-    const char *at = reply->warnings != NULL ? reply->warnings : "";
-    if (flags == NULL && at[0] == '\0') {
-        return;
+    const struct fulcrum_table *flags = fulcrum_result_table_of(point, "flags");
+    size_t count = flags != NULL ? fulcrum_table_rows(flags) : 0;
+    (void)fputs(count > 0 ? "<p>To be known about it:</p>\n<ul>\n" : "", out);
+    for (size_t i = 0; i < count; i++) {
+        fulcrum_html_element(out, "li", "%s", fulcrum_table_cell(flags, i, 0).text);
     }
-    (void)fputs("<p>To be known about it:</p>\n<ul>\n", out);
-    while (*at != '\0') {
-        size_t length = strcspn(at, "\n");
-        fulcrum_html_element(out, "li", "%.*s", (int)length, at);
-        at += length + (at[length] == '\n');
-    }
-    for (size_t i = 0; flags != NULL && i < fulcrum_table_rows(flags->table); i++) {
-        fulcrum_html_element(
-            out, "li", "%s", fulcrum_table_cell(flags->table, i, 0).text);
-    }
-    (void)fputs("</ul>\n", out);
+    (void)fputs(count > 0 ? "</ul>\n" : "", out);
 }
 
 static void write_prediction(struct fulcrum_report_case *machine, FILE *out)
 {
-    struct fulcrum_reply *reply = fulcrum_report_predicted(machine);
     struct fulcrum_result *rows = NULL;
     struct fulcrum_table *table = new_rows(&rows);
     for (size_t i = 0; i < FULCRUM_OUTPUT_COUNT; i++) {
@@ -68,14 +55,14 @@ static void write_prediction(struct fulcrum_report_case *machine, FILE *out)
             .look = "stack",
             .columns = "quantity=quantity;value:named=value;meaning=meaning"},
         out);
-    write_flags(reply, out);
-    fulcrum_report_made_with(reply, out);
+    write_flags(machine->point, out);
+    fulcrum_report_made_with(fulcrum_report_predicted(machine), out);
 }
 
 const struct fulcrum_report_section fulcrum_report_prediction = {
     .id = "prediction",
     .title = "The prediction in full",
-    .line = "predict",
+    .lines = {"predict"},
     .write = write_prediction,
 };
 
@@ -259,94 +246,92 @@ const struct fulcrum_report_section fulcrum_report_power = {
 
 /* How far stored predictions are off where figures are known. */
 
-static const char *stored_text(
-    const struct fulcrum_table *points, size_t row, const char *key)
+/* Points of one reference, calibration and quantity that a fit has seen, or has not. */
+struct error_set {
+    const char *texts[4]; /* as set_keys has them */
+    double count;
+    double sum;
+    double largest;
+};
+
+static const char *const set_keys[4] = {"reference", "quantity", "calibration", "kind"};
+
+static void add_error(struct error_set *set, double error)
 {
-    return fulcrum_table_at(points, row, key).text;
+    set->count += 1.0;
+    set->sum += error;
+    set->largest = fmax(set->largest, error);
 }
 
-static bool is_same_set(const struct fulcrum_table *points, size_t a, size_t b)
+/* The set of a point; new ones are counted. */
+static struct error_set *set_of(struct error_set *sets, size_t *count,
+    const struct fulcrum_table *points, size_t row)
 {
-    static const char *const keys[] = {"reference", "calibration", "quantity", "kind"};
-    size_t k = 0;
-    while (
-        k < sizeof keys / sizeof keys[0] &&
-        strcmp(stored_text(points, a, keys[k]), stored_text(points, b, keys[k])) == 0) {
-        k++;
+    struct error_set set = {.count = 0.0};
+    for (size_t k = 0; k < 4; k++) {
+        set.texts[k] = fulcrum_plot_text(points, row, set_keys[k]);
     }
-    return k == sizeof keys / sizeof keys[0];
+    for (size_t i = 0; i < *count; i++) {
+        size_t k = 0;
+        while (k < 4 && strcmp(sets[i].texts[k], set.texts[k]) == 0) {
+            k++;
+        }
+        if (k == 4) {
+            return &sets[i];
+        }
+    }
+    sets[*count] = set;
+    return &sets[(*count)++];
 }
 
-static bool is_fitted(const struct fulcrum_table *points, size_t row)
+static void add_set(struct fulcrum_table *table, const struct error_set *set)
 {
-    return strcmp(stored_text(points, row, "kind"), "fitted") == 0;
+    bool is_fitted = strcmp(set->texts[3], "fitted") == 0;
+    if (set->count > 0.0) {
+        fulcrum_table_row(table);
+        fulcrum_plot_print(table, "set", "%s: %s", set->texts[0], set->texts[1]);
+        fulcrum_table_text(table, "seen", NULL, is_fitted ? "by the fit" : "no");
+        fulcrum_table_number(table, "points", NULL, set->count);
+        fulcrum_table_number(table, "mean_frac", NULL, set->sum / set->count);
+        fulcrum_table_number(table, "most_frac", NULL, set->largest);
+    }
 }
 
-/* All that no fit has seen, of the model's main quantity. */
-static bool is_telling(const struct fulcrum_table *points, size_t row)
+/*
+ * Adds sets that were predicted from a calibration in use here, then all that no fit
+ * has seen of the model's main quantity. Returns how many of the former there are.
+ */
+static size_t add_sets(
+    struct fulcrum_table *table, const struct fulcrum_table *points, const char *used)
 {
-    return !is_fitted(points, row) &&
-           stored_text(points, row, "calibration")[0] != '\0' &&
-           strcmp(stored_text(points, row, "quantity"), "steps_per_s") == 0;
-}
-
-enum { ALL_SETS = -1 };
-
-/* A row for the set that point `first` belongs to, or for all telling points. */
-static void add_set(
-    struct fulcrum_table *table, const struct fulcrum_table *points, long first)
-{
-    bool is_all = first == ALL_SETS;
-    size_t at = is_all ? 0 : (size_t)first;
+    size_t rows = fulcrum_table_rows(points);
+    struct error_set *sets = fulcrum_allocate(rows, sizeof *sets);
+    struct error_set all = {
+        .texts = {"all references of throughput", "steps_per_s", "", ""}};
     size_t count = 0;
-    double sum = 0.0;
-    double largest = 0.0;
-    for (size_t i = 0; i < fulcrum_table_rows(points); i++) {
+    for (size_t i = 0; i < rows; i++) {
         double observed = fulcrum_table_at(points, i, "observed").number;
         double error =
             fabs(fulcrum_table_at(points, i, "predicted").number - observed) /
             fabs(observed);
-        if (isfinite(error) &&
-            (is_all ? is_telling(points, i) : is_same_set(points, at, i))) {
-            count++;
-            sum += error;
-            largest = fmax(largest, error);
+        const char *calibration = fulcrum_plot_text(points, i, "calibration");
+        if (!isfinite(error) || calibration[0] == '\0') {
+            continue;
+        }
+        if (strstr(used, calibration) != NULL) {
+            add_error(set_of(sets, &count, points, i), error);
+        }
+        if (!fulcrum_plot_says(points, i, "kind", "fitted") &&
+            fulcrum_plot_says(points, i, "quantity", "steps_per_s")) {
+            add_error(&all, error);
         }
     }
-    if (count == 0) {
-        return;
+    for (size_t i = 0; i < count; i++) {
+        add_set(table, &sets[i]);
     }
-    struct fulcrum_string name = {0};
-    fulcrum_string_add(&name, "%s: %s",
-        is_all ? "all references of throughput" : stored_text(points, at, "reference"),
-        is_all ? "steps_per_s" : stored_text(points, at, "quantity"));
-    fulcrum_table_row(table);
-    fulcrum_table_text(table, "set", NULL, fulcrum_string_get(&name));
-    fulcrum_table_text(
-        table, "seen", NULL, !is_all && is_fitted(points, at) ? "by the fit" : "no");
-    fulcrum_table_number(table, "points", NULL, (double)count);
-    fulcrum_table_number(table, "mean_frac", NULL, sum / (double)count);
-    fulcrum_table_number(table, "most_frac", NULL, largest);
-    fulcrum_string_clear(&name);
-}
-
-/* Sets that were predicted from a calibration in use here, each once. */
-static size_t add_sets(
-    struct fulcrum_table *table, const struct fulcrum_table *points, const char *used)
-{
-    size_t found = 0;
-    for (size_t i = 0; i < fulcrum_table_rows(points); i++) {
-        const char *calibration = stored_text(points, i, "calibration");
-        bool is_told = false;
-        for (size_t k = 0; k < i && !is_told; k++) {
-            is_told = is_same_set(points, k, i);
-        }
-        if (calibration[0] != '\0' && !is_told && strstr(used, calibration) != NULL) {
-            add_set(table, points, (long)i);
-            found++;
-        }
-    }
-    return found;
+    add_set(table, &all);
+    free(sets);
+    return count;
 }
 
 static void write_accuracy(struct fulcrum_report_case *machine, FILE *out)
@@ -364,9 +349,8 @@ static void write_accuracy(struct fulcrum_report_case *machine, FILE *out)
             fulcrum_result_table_of(baseline, "points");
         struct fulcrum_result *rows = NULL;
         struct fulcrum_table *table = new_rows(&rows);
-        size_t found = add_sets(table, points,
-            fulcrum_result_text_of(fulcrum_report_point(machine), "calibration"));
-        add_set(table, points, ALL_SETS);
+        size_t found = add_sets(
+            table, points, fulcrum_result_text_of(machine->point, "calibration"));
         (void)fputs("<p>Predictions that came with this version, beside published and "
                     "measured figures; points that a fit has seen prove nothing.</p>\n",
             out);
@@ -434,29 +418,28 @@ static void count_origins(const struct fulcrum_table *inputs, FILE *out)
 static void add_input(
     struct fulcrum_table *table, const struct fulcrum_table *inputs, size_t i)
 {
-    struct fulcrum_string text = {0};
     struct fulcrum_cell value = fulcrum_table_at(inputs, i, "value");
-    const char *unit = fulcrum_table_at(inputs, i, "unit").text;
-    const char *kind = fulcrum_table_at(inputs, i, "origin").text;
-    const char *from = fulcrum_table_at(inputs, i, "from").text;
-    const char *source = fulcrum_table_at(inputs, i, "source").text;
+    const char *unit = fulcrum_plot_text(inputs, i, "unit");
+    const char *kind = fulcrum_plot_text(inputs, i, "origin");
+    const char *from = fulcrum_plot_text(inputs, i, "from");
+    const char *source = fulcrum_plot_text(inputs, i, "source");
+    struct fulcrum_string whence = {0};
     fulcrum_table_row(table);
-    fulcrum_table_text(table, "field", NULL, fulcrum_table_at(inputs, i, "field").text);
-    if (value.text == NULL) {
-        fulcrum_string_add(
-            &text, "%.6g%s%s", value.number, unit[0] != '\0' ? "\xC2\xA0" : "", unit);
+    fulcrum_table_text(table, "field", NULL, fulcrum_plot_text(inputs, i, "field"));
+    if (value.text != NULL) {
+        fulcrum_table_text(table, "value", NULL, value.text);
+    } else {
+        fulcrum_plot_print(table, "value", "%.6g%s%s", value.number,
+            unit[0] != '\0' ? "\xC2\xA0" : "", unit);
     }
-    fulcrum_table_text(table, "value", NULL,
-        value.text != NULL ? value.text : fulcrum_string_get(&text));
     for (size_t k = 0; k < ORIGINS; k++) {
         kind = strcmp(origins[k].kind, kind) == 0 ? origins[k].cell : kind;
     }
     fulcrum_table_text(table, "origin", NULL, kind);
-    fulcrum_string_clear(&text);
-    fulcrum_string_add(&text, "%s%s%s", from,
+    fulcrum_string_add(&whence, "%s%s%s", from,
         from[0] != '\0' && source[0] != '\0' ? ": " : "", source);
-    fulcrum_table_text(table, "from", NULL, fulcrum_string_get(&text));
-    fulcrum_string_clear(&text);
+    fulcrum_table_text(table, "from", NULL, fulcrum_string_get(&whence));
+    fulcrum_string_clear(&whence);
 }
 
 static void write_inputs(struct fulcrum_report_case *machine, FILE *out)
@@ -467,7 +450,7 @@ static void write_inputs(struct fulcrum_report_case *machine, FILE *out)
     } parts[] = {{"machine.", "The machine"}, {"workload.", "The workload"},
         {"run.", "The run"}};
     const struct fulcrum_table *inputs =
-        fulcrum_result_table_of(fulcrum_report_point(machine), "inputs");
+        fulcrum_result_table_of(machine->point, "inputs");
     (void)fputs("<p>", out);
     count_origins(inputs, out);
     (void)fputs(" Each can be changed with <code>--set FIELD=VALUE</code>.</p>\n", out);
@@ -500,16 +483,10 @@ static bool ask_calibrations(
     struct fulcrum_report_case *machine, size_t i, struct fulcrum_argv_text *words)
 {
     const char *own = fulcrum_report_field_text(machine, "workload.calibration");
-    const char *used =
-        fulcrum_result_text_of(fulcrum_report_point(machine), "calibration");
-    const char *asked = NULL;
-    size_t named = 0;
-    for (size_t k = 0; k + 1 < machine->design.count; k++) {
-        if (strcmp(machine->design.items[k], "-c") == 0 && named++ == i) {
-            asked = machine->design.items[k + 1];
-        }
-    }
-    if (asked == NULL && i == named && own[0] != '\0' && strstr(used, own) != NULL) {
+    const char *used = fulcrum_result_text_of(machine->point, "calibration");
+    const struct fulcrum_text_list *named = &machine->job->calibrations;
+    const char *asked = i < named->count ? named->items[i] : NULL;
+    if (i == named->count && own[0] != '\0' && strstr(used, own) != NULL) {
         asked = own;
     }
     if (asked != NULL) {
@@ -565,7 +542,7 @@ const struct fulcrum_report_section fulcrum_report_calibrations = {
 
 static void write_method(struct fulcrum_report_case *machine, FILE *out)
 {
-    const struct fulcrum_result *point = fulcrum_report_point(machine);
+    const struct fulcrum_result *point = machine->point;
     double draws = fulcrum_result_number_of(point, "intervals/draws");
     double error = fulcrum_result_number_of(point, "solver_error_rel");
     (void)fputs("<p>A closed queueing network of actors, host and learner is solved "

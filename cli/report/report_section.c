@@ -7,6 +7,8 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include <gsl/gsl_sort.h>
+
 /* What was answered about a machine. */
 
 struct fulcrum_report_replies *fulcrum_report_replies_of(
@@ -31,16 +33,10 @@ struct fulcrum_reply *fulcrum_report_predicted(struct fulcrum_report_case *machi
     return &fulcrum_report_replies_of(machine, "prediction")->items[0];
 }
 
-const struct fulcrum_result *fulcrum_report_point(struct fulcrum_report_case *machine)
-{
-    return fulcrum_report_predicted(machine)->result;
-}
-
 struct fulcrum_cell fulcrum_report_output(
     struct fulcrum_report_case *machine, const char *name)
 {
-    const struct fulcrum_item *item =
-        fulcrum_result_find(fulcrum_report_point(machine), name);
+    const struct fulcrum_item *item = fulcrum_result_find(machine->point, name);
     return item != NULL
                ? item->cell
                : (struct fulcrum_cell){(double)NAN, (double)NAN, (double)NAN, NULL};
@@ -50,7 +46,7 @@ static struct fulcrum_cell field_of(
     struct fulcrum_report_case *machine, const char *path)
 {
     const struct fulcrum_table *inputs =
-        fulcrum_result_table_of(fulcrum_report_point(machine), "inputs");
+        fulcrum_result_table_of(machine->point, "inputs");
     size_t i = 0;
     while (i < fulcrum_table_rows(inputs) &&
            strcmp(fulcrum_table_at(inputs, i, "field").text, path) != 0) {
@@ -80,8 +76,7 @@ bool fulcrum_report_is_resident(struct fulcrum_report_case *machine)
 
 bool fulcrum_report_has_gpu(struct fulcrum_report_case *machine)
 {
-    return isfinite(
-        fulcrum_result_number_of(fulcrum_report_point(machine), "gpu_count"));
+    return isfinite(fulcrum_result_number_of(machine->point, "gpu_count"));
 }
 
 void fulcrum_report_words(struct fulcrum_argv_text *words, const char *format, ...)
@@ -98,145 +93,68 @@ void fulcrum_report_words(struct fulcrum_argv_text *words, const char *format, .
     }
 }
 
-/* Where a sweep is best. */
-
-bool fulcrum_report_best_read(const struct fulcrum_result *sweep, size_t i,
-    bool wants_ratio, struct fulcrum_report_best *out)
+void fulcrum_report_best_words(
+    const struct fulcrum_table *optima, size_t i, struct fulcrum_string *out)
 {
-    const struct fulcrum_table *optima = fulcrum_result_table_of(sweep, "optima");
-    if (optima == NULL || i >= fulcrum_table_rows(optima)) {
-        return false;
+    static const char *const keys[][2] = {{"best", "best_ratio"},
+        {"plateau_first", "plateau_first_ratio"},
+        {"plateau_last", "plateau_last_ratio"}};
+    enum { BEST, FROM, TO, PLACES };
+    int is_ratio = isfinite(fulcrum_table_at(optima, i, "best_ratio").number);
+    const char *axis = is_ratio ? "a CPU/GPU ratio of" : "a thread count of";
+    const char *shape = fulcrum_plot_text(optima, i, "shape");
+    char at[PLACES][FULCRUM_QUANTITY_SIZE];
+    char range[PLACES][2 * FULCRUM_QUANTITY_SIZE];
+    char interval[PLACES][3 * FULCRUM_QUANTITY_SIZE];
+    for (size_t k = 0; k < PLACES; k++) {
+        struct fulcrum_cell cell = fulcrum_table_at(optima, i, keys[k][is_ratio]);
+        fulcrum_quantity_words(cell.number, "", at[k]);
+        fulcrum_range_words(cell.lo, cell.hi, (double)NAN, "", range[k]);
+        (void)snprintf(interval[k], sizeof interval[k],
+            range[k][0] != '\0' ? " (90 %%: %s)" : "%s", range[k]);
     }
-    bool is_ratio =
-        wants_ratio && isfinite(fulcrum_table_at(optima, i, "best_ratio").number);
-    *out = (struct fulcrum_report_best){
-        .metric = fulcrum_table_at(optima, i, "metric").text,
-        .shape = fulcrum_table_at(optima, i, "shape").text,
-        .at = fulcrum_table_at(optima, i, is_ratio ? "best_ratio" : "best"),
-        .from = fulcrum_table_at(
-            optima, i, is_ratio ? "plateau_first_ratio" : "plateau_first"),
-        .to = fulcrum_table_at(
-            optima, i, is_ratio ? "plateau_last_ratio" : "plateau_last")
-                  .number,
-        .is_ratio = is_ratio};
-    return out->shape != NULL;
-}
-
-/* "0.7 (90 %: 0.6 to 1.2)" */
-static void add_value(struct fulcrum_string *out, const struct fulcrum_cell *cell)
-{
-    char number[FULCRUM_QUANTITY_SIZE];
-    char range[2 * FULCRUM_QUANTITY_SIZE];
-    fulcrum_quantity_words(cell->number, "", number);
-    fulcrum_range_words(cell->lo, cell->hi, (double)NAN, "", range);
-    fulcrum_string_add(out, range[0] != '\0' ? "%s (90 %%: %s)" : "%s", number, range);
-}
-
-void fulcrum_report_best_words(const struct fulcrum_report_best *best, const char *axis,
-    struct fulcrum_string *out)
-{
-    char at[FULCRUM_QUANTITY_SIZE];
-    char from[FULCRUM_QUANTITY_SIZE];
-    char to[FULCRUM_QUANTITY_SIZE];
-    fulcrum_quantity_words(best->at.number, "", at);
-    fulcrum_quantity_words(best->from.number, "", from);
-    fulcrum_quantity_words(best->to, "", to);
-    if (strcmp(best->shape, "optimum") == 0) {
-        fulcrum_string_add(out, "is best at %s ", axis);
-        add_value(out, &best->at);
-        fulcrum_string_add(out, ", and within 5 %% of that from %s to %s", from, to);
-    } else if (strcmp(best->shape, "plateau-to-last") == 0) {
-        fulcrum_string_add(out, "comes within 5 %% of its best at %s ", axis);
-        add_value(out, &best->from);
-    } else if (strcmp(best->shape, "rises") == 0) {
-        fulcrum_string_add(out, "still rises at %s %s, where the sweep ends", axis, at);
-    } else if (strcmp(best->shape, "falls") == 0) {
-        fulcrum_string_add(out, "falls from %s %s, where the sweep begins", axis, at);
-    } else if (strcmp(best->shape, "plateau-from-first") == 0) {
-        fulcrum_string_add(out, "stays within 5 %% of its best up to %s %s", axis, to);
+    if (strcmp(shape, "optimum") == 0) {
+        fulcrum_string_add(out,
+            "is best at %s %s%s, and within 5 %% of that from %s to %s", axis, at[BEST],
+            interval[BEST], at[FROM], at[TO]);
+    } else if (strcmp(shape, "plateau-to-last") == 0) {
+        fulcrum_string_add(out, "comes within 5 %% of its best at %s %s%s", axis,
+            at[FROM], interval[FROM]);
+    } else if (strcmp(shape, "rises") == 0) {
+        fulcrum_string_add(
+            out, "still rises at %s %s, where the sweep ends", axis, at[BEST]);
+    } else if (strcmp(shape, "falls") == 0) {
+        fulcrum_string_add(
+            out, "falls from %s %s, where the sweep begins", axis, at[BEST]);
+    } else if (strcmp(shape, "plateau-from-first") == 0) {
+        fulcrum_string_add(
+            out, "stays within 5 %% of its best up to %s %s", axis, at[TO]);
     } else {
         fulcrum_string_add(
-            out, "changes by less than 5 %% from %s %s to %s", axis, from, to);
+            out, "changes by less than 5 %% from %s %s to %s", axis, at[FROM], at[TO]);
     }
-}
-
-/* A row for each metric; nothing where the sweep has no best. */
-static void tell_best(
-    const struct fulcrum_result *sweep, bool wants_ratio, const char *axis, FILE *out)
-{
-    struct fulcrum_report_best best;
-    struct fulcrum_string caption = {0};
-    struct fulcrum_result *found = fulcrum_result_new(NULL);
-    struct fulcrum_table *table = fulcrum_result_table(found, "rows", NULL);
-    for (size_t i = 0; fulcrum_report_best_read(sweep, i, wants_ratio, &best); i++) {
-        if (i == 0) {
-            bool is_other = wants_ratio && !best.is_ratio;
-            fulcrum_string_add(&caption, "Where it is best, by %s%s",
-                is_other ? "number of threads" : axis,
-                isfinite(best.at.lo) ? ", with 90 % intervals" : "");
-        }
-        fulcrum_table_row(table);
-        fulcrum_table_text(table, "metric", NULL, best.metric);
-        fulcrum_table_estimate(
-            table, "at", NULL, best.at.number, best.at.lo, best.at.hi);
-        fulcrum_table_estimate(
-            table, "from", NULL, best.from.number, best.from.lo, best.from.hi);
-        fulcrum_table_number(table, "to", NULL, best.to);
-    }
-    fulcrum_report_table(found, NULL,
-        (struct fulcrum_html_view){.caption = fulcrum_string_get(&caption),
-            .columns = "metric=best of;at=at;from=within 5 % from;to=to"},
-        out);
-    fulcrum_string_clear(&caption);
-}
-
-static void tell_best_ratio(const struct fulcrum_result *sweep, FILE *out)
-{
-    tell_best(sweep, true, "CPU/GPU ratio", out);
-}
-
-static void tell_best_actors(const struct fulcrum_result *sweep, FILE *out)
-{
-    tell_best(sweep, false, "number of actors", out);
 }
 
 /* What is asked. */
 
-enum { VALUES_MOST = 40 };
-
-/* The values of an axis under way: rising, each once. */
-struct values {
-    double items[VALUES_MOST];
-    size_t count;
-};
-
-/* Keeps the order; what is there already is left out. */
-static void add_value_once(struct values *values, double value)
-{
-    size_t at = values->count;
-    while (at > 0 && values->items[at - 1] > value - 0.5) {
-        at--;
-    }
-    if (values->count == VALUES_MOST ||
-        (at < values->count && values->items[at] < value + 0.5)) {
-        return;
-    }
-    memmove(&values->items[at + 1], &values->items[at],
-        (values->count - at) * sizeof values->items[0]);
-    values->items[at] = value;
-    values->count++;
-}
-
-/* "explore -v PATH=A,B,C". */
-static void add_axis(
-    struct fulcrum_argv_text *words, const char *path, const struct values *values)
+/*
+ * Adds "-v PATH=A,B,C": the values rising, each once. Returns how many.
+ *   values   whole numbers; sorted here
+ */
+static size_t add_axis(
+    struct fulcrum_argv_text *words, const char *path, double *values, size_t count)
 {
     struct fulcrum_string list = {0};
-    for (size_t i = 0; i < values->count; i++) {
-        fulcrum_string_add(&list, "%s%.0f", i > 0 ? "," : "", values->items[i]);
+    size_t kept = 0;
+    gsl_sort(values, 1, count);
+    for (size_t i = 0; i < count; i++) {
+        if (i == 0 || values[i] > values[i - 1] + 0.5) {
+            fulcrum_string_add(&list, "%s%.0f", kept++ > 0 ? "," : "", values[i]);
+        }
     }
-    fulcrum_report_words(words, "explore -v %s=%s", path, fulcrum_string_get(&list));
+    fulcrum_report_words(words, "-v %s=%s", path, fulcrum_string_get(&list));
     fulcrum_string_clear(&list);
+    return kept;
 }
 
 /* Whether there are actors on threads whose numbers could be others. */
@@ -255,79 +173,68 @@ static double whole_threads(struct fulcrum_report_case *machine, double threads)
     return fmax(per_core, per_core * round(threads / per_core));
 }
 
-/* Ratios from 1/16 to 4, half an octave apart: those of machines there are, and well
- * past the knee. Without GPUs there are no SMs: the threads themselves, 1/8 to 8-fold.
+/*
+ * Adds ratios from 1/16 to 4, half an octave apart: those of machines there are, and
+ * well past the knee. Without GPUs there are no SMs: the threads themselves, 1/8 to
+ * 8-fold.
  */
-static struct values ratio_threads(struct fulcrum_report_case *machine)
+static void add_ratios(
+    struct fulcrum_report_case *machine, struct fulcrum_argv_text *words)
 {
+    enum { STEPS = 13 };
     double sms = fulcrum_report_field(machine, "run.sm_count") *
                  fulcrum_report_field(machine, "run.gpu_count");
     double threads = fulcrum_report_field(machine, "machine.cpu.thread_count");
     bool has_gpu = fulcrum_report_has_gpu(machine) && sms > 0.0;
-    double unit = has_gpu ? sms : threads;
     int first = has_gpu ? -8 : -6;
-    int last = has_gpu ? 4 : 6;
     /* A learner on cores leaves the actors at least one more. */
     double taken =
         has_gpu ? 0.0 : fulcrum_report_field(machine, "machine.learner_core_count");
     double least = whole_threads(machine, 1.0) * (taken + 1.0);
-    struct values values = {.count = 0};
-    for (int i = first; i <= last; i++) {
-        add_value_once(
-            &values, fmax(least, whole_threads(machine, unit * pow(2.0, i / 2.0))));
+    double values[STEPS + 1];
+    for (int i = 0; i < STEPS; i++) {
+        double wanted = (has_gpu ? sms : threads) * pow(2.0, (first + i) / 2.0);
+        values[i] = fmax(least, whole_threads(machine, wanted));
     }
-    add_value_once(&values, threads);
-    return values;
+    values[STEPS] = threads;
+    (void)add_axis(words, "machine.cpu.thread_count", values, STEPS + 1);
+}
+
+/* GPUs that share the actors, or 1. */
+static double sharers(struct fulcrum_report_case *machine)
+{
+    return fulcrum_report_has_gpu(machine)
+               ? fulcrum_report_field(machine, "run.gpu_count")
+               : 1.0;
 }
 
 /*
- * From too few actors to hide anything, a fifth of the SMs, in numbers that the GPUs
- * can share; 64 times as many are far more than enough.
+ * Adds a sweep of ratios, with numbers of actors between `before` and `after`: from too
+ * few actors to hide anything, a fifth of the SMs, in numbers that the GPUs can share;
+ * 64 times as many are far more than enough.
  */
-static double actors_least(struct fulcrum_report_case *machine)
+static bool ask_ratios(struct fulcrum_report_case *machine,
+    struct fulcrum_argv_text *words, const char *before, const char *after)
 {
-    bool has_gpu = fulcrum_report_has_gpu(machine);
-    double gpus = has_gpu ? fulcrum_report_field(machine, "run.gpu_count") : 1.0;
-    double unit = has_gpu ? fulcrum_report_field(machine, "run.sm_count") / 5.0
-                          : fulcrum_report_field(machine, "machine.cpu.thread_count");
-    return gpus * pow(2.0, fmax(0.0, round(log2(unit))));
+    double unit = fulcrum_report_has_gpu(machine)
+                      ? fulcrum_report_field(machine, "run.sm_count") / 5.0
+                      : fulcrum_report_field(machine, "machine.cpu.thread_count");
+    double least = sharers(machine) * pow(2.0, fmax(0.0, round(log2(unit))));
+    fulcrum_report_words(words, "explore");
+    add_ratios(machine, words);
+    fulcrum_report_words(words, "%s%.0f:%.0f:x2%s", before, least, 64.0 * least, after);
+    return true;
 }
 
+/*
+ * Each point takes the fastest number of actors: with that of the design the best ratio
+ * would be the actors' and not the machine's.
+ */
 static bool ask_ratio(
     struct fulcrum_report_case *machine, size_t i, struct fulcrum_argv_text *words)
 {
     (void)i;
-    struct values values = ratio_threads(machine);
-    double least = actors_least(machine);
-    add_axis(words, "machine.cpu.thread_count", &values);
-    /*
-     * Each point takes the fastest number of actors: with that of the design the best
-     * ratio would be the actors' and not the machine's.
-     */
-    fulcrum_report_words(words, "--best-actors %.0f:%.0f:x2", least, 64.0 * least);
-    return true;
-}
-
-/* A sixteenth to sixteen times as many, in numbers that the GPUs can share. */
-static bool ask_actors(
-    struct fulcrum_report_case *machine, size_t i, struct fulcrum_argv_text *words)
-{
-    const int octaves = 4;
-    double actors = fulcrum_report_field(machine, "run.actor_count");
-    double gpus = fulcrum_report_has_gpu(machine)
-                      ? fulcrum_report_field(machine, "run.gpu_count")
-                      : 1.0;
-    (void)i;
-    if (!(actors > 0.0) || !(gpus > 0.0)) {
-        return false;
-    }
-    struct values values = {.count = 0};
-    for (int k = -octaves; k <= octaves; k++) {
-        double wanted = actors * pow(2.0, k);
-        add_value_once(&values, gpus * fmax(1.0, round(wanted / gpus)));
-    }
-    add_axis(words, "run.actor_count", &values);
-    return true;
+    return ask_ratios(machine, words, "--best-actors ", "");
 }
 
 /* Both at once: equations only, as colours show no more than their errors. */
@@ -335,12 +242,27 @@ static bool ask_plane(
     struct fulcrum_report_case *machine, size_t i, struct fulcrum_argv_text *words)
 {
     (void)i;
-    struct values across = ratio_threads(machine);
-    double least = actors_least(machine);
-    add_axis(words, "machine.cpu.thread_count", &across);
-    fulcrum_report_words(words,
-        "-v run.actor_count=%.0f:%.0f:x2 --intervals none --method fast", least,
-        64.0 * least);
+    return ask_ratios(
+        machine, words, "-v run.actor_count=", " --intervals none --method fast");
+}
+
+/* A sixteenth to sixteen times as many, in numbers that the GPUs can share. */
+static bool ask_actors(
+    struct fulcrum_report_case *machine, size_t i, struct fulcrum_argv_text *words)
+{
+    enum { OCTAVES = 4 };
+    double gpus = sharers(machine);
+    double each = fulcrum_report_field(machine, "run.actor_count") / gpus;
+    double values[2 * OCTAVES + 1];
+    (void)i;
+    if (!(each > 0.0)) {
+        return false;
+    }
+    for (int k = -OCTAVES; k <= OCTAVES; k++) {
+        values[k + OCTAVES] = gpus * fmax(1.0, round(each * pow(2.0, k)));
+    }
+    fulcrum_report_words(words, "explore");
+    (void)add_axis(words, "run.actor_count", values, 2 * OCTAVES + 1);
     return true;
 }
 
@@ -348,19 +270,20 @@ static bool ask_plane(
 static bool ask_sms(
     struct fulcrum_report_case *machine, size_t i, struct fulcrum_argv_text *words)
 {
-    static const double shares[] = {
+    double values[] = {
         1.0 / 16.0, 1.0 / 8.0, 0.25, 0.375, 0.5, 0.625, 0.75, 0.875, 1.0};
+    const size_t shares = sizeof values / sizeof values[0];
     double sms = fulcrum_report_field(machine, "run.sm_count");
     (void)i;
     if (!(sms >= 2.0)) {
         return false;
     }
-    struct values values = {.count = 0};
-    for (size_t k = 0; k < sizeof shares / sizeof shares[0]; k++) {
-        add_value_once(&values, fmax(1.0, round(sms * shares[k])));
+    for (size_t k = 0; k < shares; k++) {
+        values[k] = fmax(1.0, round(sms * values[k]));
     }
-    add_axis(words, "run.sm_count", &values);
-    fulcrum_report_words(words, "--relative-to %zu", values.count - 1);
+    fulcrum_report_words(words, "explore");
+    size_t count = add_axis(words, "run.sm_count", values, shares);
+    fulcrum_report_words(words, "--relative-to %zu", count - 1);
     return true;
 }
 
@@ -374,51 +297,28 @@ static bool is_not_resident(struct fulcrum_report_case *machine)
     return !fulcrum_report_is_resident(machine);
 }
 
-/* Components made ideal, then other caches and bandwidths. */
-static bool ask_memory(
-    struct fulcrum_report_case *machine, size_t i, struct fulcrum_argv_text *words)
-{
-    (void)machine;
-    fulcrum_report_words(
-        words, i == 0 ? "memory" : "memory --cache 1,4,16 --bandwidth 1,1.6");
-    return i < 2;
-}
-
-/*
- * How many GPUs the machine's links reach: those of the machine itself, or of many. 1
- * where nothing is known of links, or nothing is trained.
- */
-static double gpus_in_reach(struct fulcrum_report_case *machine)
-{
-    const double many = 256.0;
-    double gpus = fulcrum_report_field(machine, "machine.gpu.count");
-    int trains = fulcrum_report_field(machine, "workload.training.train_step_s") > 0.0;
-    bool has_peers =
-        fulcrum_report_field(machine, "machine.link.peer_byte_per_s") > 0.0;
-    bool has_network =
-        fulcrum_report_field(machine, "machine.link.network_byte_per_s") > 0.0;
-    if (!fulcrum_report_has_gpu(machine) || !trains || !has_peers) {
-        return 1.0;
-    }
-    return has_network ? many : gpus;
-}
-
+/* As many GPUs as the machine's links reach; none where no training shares them. */
 static bool ask_cluster(
     struct fulcrum_report_case *machine, size_t i, struct fulcrum_argv_text *words)
 {
-    double most = gpus_in_reach(machine);
+    const double many = 256.0;
+    double gpus = fulcrum_report_field(machine, "run.gpu_count");
+    double each = fulcrum_report_field(machine, "run.actor_count") / fmax(gpus, 1.0);
+    double most = fulcrum_report_field(machine, "machine.gpu.count");
     (void)i;
-    if (!(most > 1.0)) {
+    if (fulcrum_report_field(machine, "machine.link.network_byte_per_s") > 0.0) {
+        most = many;
+    }
+    if (!fulcrum_report_has_gpu(machine) || !(most > 1.0) ||
+        !(fulcrum_report_field(machine, "workload.training.train_step_s") > 0.0) ||
+        !(fulcrum_report_field(machine, "machine.link.peer_byte_per_s") > 0.0)) {
         return false;
     }
     fulcrum_report_words(words, "cluster --devices 1:%.0f:x2", most);
     if (fulcrum_report_is_resident(machine)) {
         fulcrum_report_words(words, "--steps-alone");
     } else {
-        double actors = fulcrum_report_field(machine, "run.actor_count");
-        double gpus = fulcrum_report_field(machine, "run.gpu_count");
-        fulcrum_report_words(
-            words, "--actors-per-gpu %.0f", fmax(1.0, round(actors / fmax(gpus, 1.0))));
+        fulcrum_report_words(words, "--actors-per-gpu %.0f", fmax(1.0, round(each)));
     }
     return true;
 }
@@ -457,7 +357,13 @@ static const struct fulcrum_report_section ratio_section = {
             "fastest.",
     FIGURE("Throughput and performance per watt against the CPU/GPU ratio",
         FULCRUM_PLOT_SWEEP, &fulcrum_chart_ratio, 500.0, 480.0),
-    .tell = tell_best_ratio,
+    .tables = {{"optima",
+        {.caption = "Where it is best",
+            .columns = "metric=best of;best_ratio=at a ratio of;"
+                       "plateau_first_ratio=within 5 % from;plateau_last_ratio=to;"
+                       "best=at threads;plateau_first=within 5 % from;"
+                       "plateau_last=to"},
+        .is_estimate = true}},
 };
 
 static const struct fulcrum_report_section actors_section = {
@@ -469,7 +375,11 @@ static const struct fulcrum_report_section actors_section = {
             "waits, until something is busy all the time.",
     FIGURE("Runtime, watts and performance per watt against the number of actors",
         FULCRUM_PLOT_SWEEP, &fulcrum_chart_actors, 500.0, 500.0),
-    .tell = tell_best_actors,
+    .tables = {{"optima",
+        {.caption = "Where it is best, by number of actors",
+            .columns = "metric=best of;best=at;plateau_first=within 5 % from;"
+                       "plateau_last=to"},
+        .is_estimate = true}},
 };
 
 static const struct fulcrum_report_section plane_section = {
@@ -518,8 +428,8 @@ static const struct fulcrum_report_section memory_section = {
     .id = "memory",
     .title = "GPU, memory and host: what each part takes",
     .when = has_actors_on_gpu,
-    .ask = ask_memory,
-    .asks_often = true,
+    /* Components made ideal, then other caches and bandwidths. */
+    .lines = {"memory", "memory --cache 1,4,16 --bandwidth 1,1.6"},
     .text = "Each part of the GPU's work is made ideal in turn: what is gone then is "
             "its part. What the GPU saves, a run saves only where the GPU is what it "
             "waits for.",
@@ -542,7 +452,7 @@ static const struct fulcrum_report_section partition_section = {
     .id = "partition",
     .title = "Parts of a GPU",
     .when = fulcrum_report_has_gpu,
-    .line = "partition",
+    .lines = {"partition"},
     .text = "What several processes would do on one GPU: taking turns, on shares of "
             "its SMs (MPS), or in slices of everything (MIG).",
     .figure = {.label = "The stages of training on parts of one GPU, and the gain of "
@@ -592,7 +502,7 @@ static const struct fulcrum_report_section sensitivity_section = {
     .id = "sensitivity",
     .title = "Which number matters",
     .when = is_not_resident,
-    .line = "sensitivity --metric steps_per_s,steps_per_j_system --samples 512",
+    .lines = {"sensitivity --metric steps_per_s,steps_per_j_system --samples 512"},
     .text = "Which uncertain number the spread of the prediction comes from: what it "
             "is with one field at the ends of its 90 % interval and all others at "
             "their values, and the share of its variance that is due to that field "
@@ -627,18 +537,25 @@ const struct fulcrum_report_section *const *fulcrum_report_sections(void)
     return sections;
 }
 
+bool fulcrum_report_asks(const struct fulcrum_report_section *section)
+{
+    return section->ask != NULL || section->lines[0] != NULL;
+}
+
 bool fulcrum_report_question(const struct fulcrum_report_section *section,
     struct fulcrum_report_case *machine, size_t i, struct fulcrum_argv_text *words)
 {
-    if ((i > 0 && !section->asks_often) ||
-        (section->when != NULL && !section->when(machine))) {
+    if (section->when != NULL && !section->when(machine)) {
         return false;
     }
-    if (section->line != NULL) {
-        fulcrum_report_words(words, "%s", section->line);
-        return true;
+    if (section->ask != NULL) {
+        return (i == 0 || section->asks_often) && section->ask(machine, i, words);
     }
-    return section->ask(machine, i, words);
+    if (i >= FULCRUM_REPORT_LINES_MOST || section->lines[i] == NULL) {
+        return false;
+    }
+    fulcrum_report_words(words, "%s", section->lines[i]);
+    return true;
 }
 
 /* The summary is always there. */

@@ -21,7 +21,7 @@ struct fulcrum_reply {
     struct fulcrum_argv_text words; /* "explore", "-m", ...: without --format */
     struct fulcrum_result *result;  /* NULL: there is none, see `refusal` */
     struct fulcrum_error refusal;   /* why; "" where nothing was asked */
-    char *warnings;                 /* lines; NULL: none */
+    char *warnings;                 /* lines; NULL: nothing was asked */
     int exit_code;                  /* that the command would have given */
 };
 
@@ -55,16 +55,16 @@ struct fulcrum_report_job;
 /* One machine of the report. */
 struct fulcrum_report_case {
     struct fulcrum_report_job *job;
-    char name[180];                  /* of the machine, as its prediction has it */
-    struct fulcrum_argv_text design; /* "-m", ...: the options that choose the point */
-    struct fulcrum_argv_text actors; /* "--actors", N, where it was given */
-    struct fulcrum_argv_text solver; /* "--method", ..., where they were given */
+    const char *preset;                 /* -m; borrowed */
+    char name[180];                     /* of the machine, as its prediction has it */
+    const struct fulcrum_result *point; /* of its prediction; NULL: not yet asked */
     struct fulcrum_report_replies sections[FULCRUM_REPORT_SECTIONS_MOST];
 };
 
 struct fulcrum_report_job {
-    struct fulcrum_text_list sections; /* to be written; none: all that apply */
-    const char *title;                 /* NULL: workload and machine */
+    struct fulcrum_text_list sections;     /* to be written; none: all that apply */
+    struct fulcrum_text_list calibrations; /* that were named */
+    const char *title;                     /* NULL: workload and machine */
     double seed;
     struct fulcrum_argv_text line; /* that makes this report again, but for -o */
     size_t case_count;
@@ -79,9 +79,8 @@ struct fulcrum_report_replies *fulcrum_report_replies_of(
 struct fulcrum_result *fulcrum_report_first(
     struct fulcrum_report_case *machine, const char *section);
 
-/* The prediction of the point: the reply of `fulcrum predict`, and its result. */
+/* The prediction of the point: the reply of `fulcrum predict`. */
 struct fulcrum_reply *fulcrum_report_predicted(struct fulcrum_report_case *machine);
-const struct fulcrum_result *fulcrum_report_point(struct fulcrum_report_case *machine);
 
 /* One output of it, with its interval where there is one (NAN else). */
 struct fulcrum_cell fulcrum_report_output(
@@ -155,20 +154,21 @@ enum fulcrum_report_scope {
     FULCRUM_REPORT_SEVERAL /* the same, where there is more than one */
 };
 
-enum { FULCRUM_REPORT_TABLES_MOST = 2 };
+enum { FULCRUM_REPORT_LINES_MOST = 2, FULCRUM_REPORT_TABLES_MOST = 2 };
 
 /*
  * A section asks other commands of the program, and writes what they answered: a report
  * says nothing that they do not say. To add one: a record, and a line in
  * report_section.c. Below its heading stand, for each reply, the text, the chart, the
- * tables, what `tell` adds and the command line; or what `write` makes of it all.
+ * tables and the command line; or what `write` makes of it all.
  */
 struct fulcrum_report_section {
     const char *id;    /* of its heading, and what --section calls it */
     const char *title; /* the heading */
     enum fulcrum_report_scope scope;
     bool (*when)(struct fulcrum_report_case *machine); /* it applies; NULL: always */
-    const char *line; /* the one command line to ask, without the design; or: */
+    /* Command lines to ask, without the design; or: */
+    const char *lines[FULCRUM_REPORT_LINES_MOST];
     /*
      * Adds the words of the i-th command line; no word skips it. Returns false where
      * there is none any more. The prediction has been asked before.
@@ -181,8 +181,8 @@ struct fulcrum_report_section {
     struct {
         const char *key; /* of the result's table; NULL: none */
         struct fulcrum_html_view view;
+        bool is_estimate; /* has the intervals of the prediction, if there are any */
     } tables[FULCRUM_REPORT_TABLES_MOST];
-    void (*tell)(const struct fulcrum_result *result, FILE *out);
     /* `machine` is the first one where the scope is all. */
     void (*write)(struct fulcrum_report_case *machine, FILE *out);
 };
@@ -192,6 +192,9 @@ const struct fulcrum_report_section *const *fulcrum_report_sections(void);
 
 /* Name of the i-th section that --section may ask for; NULL beyond the last one. */
 const char *fulcrum_report_section_name(int index);
+
+/* Whether the section has questions of its own. */
+bool fulcrum_report_asks(const struct fulcrum_report_section *section);
 
 /* Adds the words of the i-th question; false where there is none any more. */
 bool fulcrum_report_question(const struct fulcrum_report_section *section,
@@ -210,22 +213,12 @@ extern const struct fulcrum_report_section fulcrum_report_summary,
     fulcrum_report_power, fulcrum_report_prediction, fulcrum_report_accuracy,
     fulcrum_report_calibrations, fulcrum_report_inputs, fulcrum_report_method;
 
-/* Where a sweep is best: what one metric does along its one axis. */
-struct fulcrum_report_best {
-    const char *metric;     /* "throughput", ... */
-    const char *shape;      /* as sweep_finding.c names it; borrowed */
-    struct fulcrum_cell at; /* of the best point: CPU/GPU ratio, or the field's value */
-    struct fulcrum_cell from; /* within 5 % of the best from here */
-    double to;                /* to here */
-    bool is_ratio;            /* else the field stands in for it */
-};
-
-/* Reads the i-th metric; false beyond the last, or where the sweep has no best. */
-bool fulcrum_report_best_read(const struct fulcrum_result *sweep, size_t i,
-    bool wants_ratio, struct fulcrum_report_best *out);
-
-/* Adds "is best at a CPU/GPU ratio of 1.2 (90 %: 0.6 to 1.2)". */
-void fulcrum_report_best_words(const struct fulcrum_report_best *best, const char *axis,
-    struct fulcrum_string *out);
+/*
+ * Adds where a sweep is best, "is best at a CPU/GPU ratio of 1.2 (90 %: 0.6 to 1.2)" or
+ * as its shape has it; of threads where there is no ratio.
+ *   optima   the table of that name of a sweep over threads, `i` its row
+ */
+void fulcrum_report_best_words(
+    const struct fulcrum_table *optima, size_t i, struct fulcrum_string *out);
 
 #endif

@@ -88,18 +88,12 @@ static bool ask_levers(
     return true;
 }
 
-/* What came of one lever: its speed-up, not known where there is nothing to tell. */
-static struct fulcrum_cell speedup_of(const struct fulcrum_result *sweep, size_t i)
-{
-    return fulcrum_table_at(fulcrum_result_table_of(sweep, "points"),
-        1 - place_of_design(&levers[i]), "speedup");
-}
-
 /* A lever that was answered, and how much it changes either way. */
 struct found {
     const struct lever *lever;
     struct fulcrum_cell speedup;
     double size;
+    double per_watt_rel; /* NAN: not known */
 };
 
 static int by_size_of_change(const void *a, const void *b)
@@ -120,25 +114,22 @@ static struct fulcrum_result *levers_of(struct fulcrum_report_case *machine)
     struct found found[LEVERS + 1] = {{.lever = NULL}};
     size_t count = 0;
     for (size_t i = 0; i < replies->count && i < LEVERS; i++) {
-        struct fulcrum_cell speedup = speedup_of(replies->items[i].result, i);
-        found[count] = (struct found){&levers[i], speedup, fabs(log(speedup.number))};
+        const struct fulcrum_table *points =
+            fulcrum_result_table_of(replies->items[i].result, "points");
+        size_t design = place_of_design(&levers[i]);
+        struct fulcrum_cell speedup = fulcrum_table_at(points, 1 - design, "speedup");
+        double was = fulcrum_table_at(points, design, "steps_per_j_system").number;
+        double is = fulcrum_table_at(points, 1 - design, "steps_per_j_system").number;
+        found[count] = (struct found){&levers[i], speedup, fabs(log(speedup.number)),
+            was > 0.0 ? is / was : (double)NAN};
         count += speedup.number > 0.0 ? 1 : 0;
     }
     qsort(found, count, sizeof *found, by_size_of_change);
     for (size_t k = 0; k < count; k++) {
-        const struct lever *lever = found[k].lever;
-        const struct fulcrum_cell *speedup = &found[k].speedup;
-        const struct fulcrum_table *points =
-            fulcrum_result_table_of(replies->items[lever - levers].result, "points");
-        size_t design = place_of_design(lever);
-        double was = fulcrum_table_at(points, design, "steps_per_j_system").number;
-        double is = fulcrum_table_at(points, 1 - design, "steps_per_j_system").number;
         fulcrum_table_row(table);
-        fulcrum_table_text(table, "lever", NULL, lever->words);
-        fulcrum_table_estimate(
-            table, "speedup", NULL, speedup->number, speedup->lo, speedup->hi);
-        fulcrum_table_number(
-            table, "per_watt_rel", NULL, was > 0.0 ? is / was : (double)NAN);
+        fulcrum_table_text(table, "lever", NULL, found[k].lever->words);
+        fulcrum_plot_cell_add(table, "speedup", found[k].speedup);
+        fulcrum_table_number(table, "per_watt_rel", NULL, found[k].per_watt_rel);
     }
     return rows;
 }
@@ -196,8 +187,7 @@ static const struct bottleneck {
 
 static const struct bottleneck *bottleneck_of(struct fulcrum_report_case *machine)
 {
-    const char *name =
-        fulcrum_result_text_of(fulcrum_report_point(machine), "bottleneck");
+    const char *name = fulcrum_result_text_of(machine->point, "bottleneck");
     size_t i = 0;
     while (i + 1 < sizeof bottlenecks / sizeof bottlenecks[0] &&
            strcmp(bottlenecks[i].name, name) != 0) {
@@ -232,79 +222,65 @@ static void write_card(
     (void)fputs(detail[0] != '\0' ? "</span></dd></div>\n" : "</dd></div>\n", out);
 }
 
-/* A card of one output with its interval; none where the output is not known. */
-static void write_output_card(struct fulcrum_report_case *machine, const char *what,
-    const char *name, const char *unit, FILE *out)
+/* A card of a value with its interval, and more behind it; none where it is unknown. */
+static void write_value_card(const char *what, struct fulcrum_cell cell,
+    const char *unit, const char *more, FILE *out)
 {
-    struct fulcrum_cell cell = fulcrum_report_output(machine, name);
     struct words words = words_of(&cell, unit);
-    char detail[200] = "";
-    if (words.range[0] != '\0') {
-        (void)snprintf(detail, sizeof detail, "90 %%: %s", words.range);
-    }
+    bool has_range = words.range[0] != '\0';
+    char detail[300];
+    (void)snprintf(detail, sizeof detail, "%s%s%s%s", has_range ? "90 %: " : "",
+        words.range, has_range && more[0] != '\0' ? "; " : "", more);
     if (isfinite(cell.number)) {
         write_card(what, words.value, detail, out);
     }
 }
 
-/*
- * The balance: where performance per system watt is best, or throughput without watts.
- * False where no ratio was swept, or there is none.
- */
-static bool read_balance(
-    struct fulcrum_report_case *machine, struct fulcrum_report_best *out)
+static const struct fulcrum_table *optima_of(struct fulcrum_report_case *machine)
 {
-    const struct fulcrum_result *sweep = fulcrum_report_first(machine, "ratio");
-    size_t count = 0;
-    while (fulcrum_report_best_read(sweep, count, true, out)) {
-        count++;
-    }
-    return count > 0 && fulcrum_report_best_read(sweep, count - 1, true, out) &&
-           out->is_ratio;
+    return fulcrum_result_table_of(fulcrum_report_first(machine, "ratio"), "optima");
 }
 
-static void write_ratio_card(struct fulcrum_report_case *machine, FILE *out)
+/*
+ * The balance: the ratio where performance per system watt is best, or throughput
+ * without watts; NAN where no ratio was swept, or there is none.
+ */
+static struct fulcrum_cell balance_of(struct fulcrum_report_case *machine)
 {
-    struct fulcrum_report_best best;
-    char at[FULCRUM_QUANTITY_SIZE];
-    char now[FULCRUM_QUANTITY_SIZE];
-    char detail[300];
-    if (!read_balance(machine, &best)) {
-        return;
-    }
-    struct words words = words_of(&best.at, "");
-    fulcrum_number_words(best.at.number, 2, at);
-    fulcrum_number_words(
-        fulcrum_report_output(machine, "cpu_gpu_ratio_used").number, 2, now);
-    (void)snprintf(detail, sizeof detail, "%s%s%sfor steps per joule; here %s",
-        words.range[0] != '\0' ? "90 %: " : "", words.range,
-        words.range[0] != '\0' ? "; " : "", now);
-    write_card("Best CPU/GPU ratio", at, detail, out);
+    const struct fulcrum_table *optima = optima_of(machine);
+    size_t count = optima != NULL ? fulcrum_table_rows(optima) : 0;
+    return fulcrum_table_at(optima, count > 0 ? count - 1 : 0, "best_ratio");
 }
 
 static void write_cards(struct fulcrum_report_case *machine, FILE *out)
 {
-    double agree = fulcrum_result_number_of(
-        fulcrum_report_point(machine), "bottleneck_agree_frac");
-    char detail[80] = "";
-    if (isfinite(agree) && isfinite(fulcrum_report_output(machine, "steps_per_s").lo)) {
+    struct fulcrum_cell steps = fulcrum_report_output(machine, "steps_per_s");
+    double agree = fulcrum_result_number_of(machine->point, "bottleneck_agree_frac");
+    char now[FULCRUM_QUANTITY_SIZE];
+    char detail[100] = "";
+    (void)fputs("<dl class=\"cards\">\n", out);
+    write_value_card("Steps per second", steps, "", "", out);
+    if (isfinite(agree) && isfinite(steps.lo)) {
         (void)snprintf(detail, sizeof detail, "in %.0f %% of draws", 100.0 * agree);
     }
-    (void)fputs("<dl class=\"cards\">\n", out);
-    write_output_card(machine, "Steps per second", "steps_per_s", "", out);
     write_card("Held back by", bottleneck_of(machine)->short_words, detail, out);
-    write_output_card(machine, "The whole training", "runtime_s", "s", out);
-    write_ratio_card(machine, out);
-    write_output_card(machine, "Power behind the plug", "system_w", "W", out);
-    write_output_card(
-        machine, "Steps per joule, whole system", "steps_per_j_system", "", out);
+    write_value_card("The whole training", fulcrum_report_output(machine, "runtime_s"),
+        "s", "", out);
+    fulcrum_quantity_words(
+        fulcrum_report_output(machine, "cpu_gpu_ratio_used").number, "", now);
+    (void)snprintf(detail, sizeof detail, "for steps per joule; here %s", now);
+    write_value_card("Best CPU/GPU ratio", balance_of(machine), "", detail, out);
+    write_value_card("Power behind the plug",
+        fulcrum_report_output(machine, "system_w"), "W", "", out);
+    write_value_card("Steps per joule, whole system",
+        fulcrum_report_output(machine, "steps_per_j_system"), "", "", out);
     (void)fputs("</dl>\n", out);
 }
 
 /* "40 actors on 40 threads, 1 of 8 GPUs" */
 static void write_run(struct fulcrum_report_case *machine, FILE *out)
 {
-    const struct fulcrum_result *point = fulcrum_report_point(machine);
+    const struct fulcrum_result *point = machine->point;
     double envs = fulcrum_result_number_of(point, "envs_per_actor");
     (void)fputs("<p class=\"run\">", out);
     if (fulcrum_report_is_resident(machine)) {
@@ -350,13 +326,12 @@ static void write_speed(struct fulcrum_report_case *machine, FILE *out)
 /* One sentence for each metric. */
 static void write_balance(struct fulcrum_report_case *machine, FILE *out)
 {
-    const struct fulcrum_result *sweep = fulcrum_report_first(machine, "ratio");
-    struct fulcrum_report_best best;
+    const struct fulcrum_table *optima = optima_of(machine);
     struct fulcrum_string text = {0};
-    for (size_t i = 0; fulcrum_report_best_read(sweep, i, true, &best); i++) {
-        fulcrum_string_add(&text, "%s%s ", i > 0 ? "; " : "", best.metric);
-        fulcrum_report_best_words(
-            &best, best.is_ratio ? "a CPU/GPU ratio of" : "a thread count of", &text);
+    for (size_t i = 0; fulcrum_plot_text(optima, i, "shape")[0] != '\0'; i++) {
+        fulcrum_string_add(
+            &text, "%s%s ", i > 0 ? "; " : "", fulcrum_plot_text(optima, i, "metric"));
+        fulcrum_report_best_words(optima, i, &text);
     }
     double here = fulcrum_report_output(machine, "cpu_gpu_ratio_used").number;
     if (text.length > 0 && isfinite(here)) {
@@ -425,14 +400,11 @@ static struct fulcrum_result *machine_rows(struct fulcrum_report_job *job)
     struct fulcrum_table *table = fulcrum_result_table(found, "rows", NULL);
     for (size_t i = 0; i < job->case_count; i++) {
         struct fulcrum_report_case *machine = job->cases[i];
-        struct fulcrum_report_best best;
-        bool has_best = read_balance(machine, &best);
         fulcrum_table_row(table);
         fulcrum_table_text(table, "machine", NULL, machine->name);
         for (size_t k = 0; k < sizeof outputs / sizeof outputs[0]; k++) {
-            struct fulcrum_cell cell = fulcrum_report_output(machine, outputs[k]);
-            fulcrum_table_estimate(
-                table, outputs[k], NULL, cell.number, cell.lo, cell.hi);
+            fulcrum_plot_cell_add(
+                table, outputs[k], fulcrum_report_output(machine, outputs[k]));
         }
         fulcrum_table_text(
             table, "bottleneck", NULL, bottleneck_of(machine)->short_words);
@@ -442,9 +414,7 @@ static struct fulcrum_result *machine_rows(struct fulcrum_report_job *job)
             fulcrum_report_has_gpu(machine)
                 ? fulcrum_report_field(machine, "run.gpu_count")
                 : (double)NAN);
-        fulcrum_table_estimate(table, "best_ratio", NULL,
-            has_best ? best.at.number : (double)NAN,
-            has_best ? best.at.lo : (double)NAN, has_best ? best.at.hi : (double)NAN);
+        fulcrum_plot_cell_add(table, "best_ratio", balance_of(machine));
     }
     return found;
 }

@@ -4,6 +4,7 @@
 
 #include "cli/report/report_section.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -165,46 +166,62 @@ TEST(test_no_rows_are_no_table)
 TEST(test_the_best_is_that_of_the_sweep)
 {
     struct fulcrum_reply reply;
-    struct fulcrum_report_best best;
+    struct fulcrum_string text = {0};
     ASSERT_OK(ask(&reply,
         "explore " POINT "--actors-per-thread 6.4 "
         "-v machine.cpu.thread_count=20,40,80,160",
         NULL));
-    CU_ASSERT_EQUAL_FATAL(fulcrum_report_best_read(reply.result, 0, true, &best), true);
-    CU_ASSERT(best.is_ratio);
-    CU_ASSERT_STRING_EQUAL(best.metric, "throughput");
+    const struct fulcrum_table *optima =
+        fulcrum_result_table_of(reply.result, "optima");
+    struct fulcrum_cell best = fulcrum_table_at(optima, 0, "best_ratio");
+    struct fulcrum_cell from = fulcrum_table_at(optima, 0, "plateau_first_ratio");
+    struct fulcrum_cell to = fulcrum_table_at(optima, 0, "plateau_last_ratio");
+    CU_ASSERT_STRING_EQUAL(fulcrum_table_at(optima, 0, "metric").text, "throughput");
+    CU_ASSERT_EQUAL(fulcrum_table_rows(optima), 3);
     /* 80 SMs: the most threads are a ratio of 2. */
-    assert_close("end of the plateau", best.to, 2.0, 1e-9);
-    CU_ASSERT(best.from.number <= best.at.number && best.at.number <= best.to);
-    CU_ASSERT(best.at.lo <= best.at.hi && best.from.lo <= best.from.hi);
-    CU_ASSERT_EQUAL(fulcrum_report_best_read(reply.result, 3, true, &best), false);
+    assert_close("end of the plateau", to.number, 2.0, 1e-9);
+    CU_ASSERT(from.number <= best.number && best.number <= to.number);
+    CU_ASSERT(best.lo <= best.hi && from.lo <= from.hi);
+    fulcrum_report_best_words(optima, 0, &text);
+    CU_ASSERT_PTR_NOT_NULL(strstr(fulcrum_string_get(&text), "a CPU/GPU ratio of"));
+    fulcrum_string_clear(&text);
     fulcrum_reply_clear(&reply);
-    CU_ASSERT_EQUAL(fulcrum_report_best_read(reply.result, 0, true, &best), false);
 }
 
 TEST(test_shapes_are_told_in_words)
 {
     static const struct {
         const char *shape;
+        double ratio; /* NAN: threads stand in for it */
         const char *words;
     } cases[] = {
-        {"optimum", "is best at ratio 1 (90 %: 0.5 to 2), and within 5 % of that from "
-                    "0.7 to 1.4"},
-        {"plateau-to-last",
-            "comes within 5 % of its best at ratio 0.7 (90 %: 0.6 to 0.8)"},
-        {"rises", "still rises at ratio 1, where the sweep ends"},
-        {"falls", "falls from ratio 1, where the sweep begins"},
-        {"plateau-from-first", "stays within 5 % of its best up to ratio 1.4"},
-        {"flat", "changes by less than 5 % from ratio 0.7 to 1.4"},
+        {"optimum", 1.0,
+            "is best at a CPU/GPU ratio of 1 (90 %: 0.5 to 2), and within 5 % of that "
+            "from 0.7 to 1.4"},
+        {"plateau-to-last", 1.0,
+            "comes within 5 % of its best at a CPU/GPU ratio of 0.7 (90 %: 0.6 to "
+            "0.8)"},
+        {"rises", 1.0, "still rises at a CPU/GPU ratio of 1, where the sweep ends"},
+        {"falls", 1.0, "falls from a CPU/GPU ratio of 1, where the sweep begins"},
+        {"plateau-from-first", 1.0,
+            "stays within 5 % of its best up to a CPU/GPU ratio of 1.4"},
+        {"flat", 1.0, "changes by less than 5 % from a CPU/GPU ratio of 0.7 to 1.4"},
+        {"rises", (double)NAN,
+            "still rises at a thread count of 80, where the sweep ends"},
     };
     for (size_t i = 0; i < LENGTH(cases); i++) {
-        const struct fulcrum_report_best best = {.shape = cases[i].shape,
-            .at = {1.0, 0.5, 2.0, NULL},
-            .from = {0.7, 0.6, 0.8, NULL},
-            .to = 1.4};
+        struct fulcrum_result *result = fulcrum_result_new(NULL);
+        struct fulcrum_table *table = fulcrum_result_table(result, "optima", NULL);
         struct fulcrum_string text = {0};
-        fulcrum_report_best_words(&best, "ratio", &text);
+        fulcrum_table_row(table);
+        fulcrum_table_text(table, "shape", NULL, cases[i].shape);
+        fulcrum_table_number(table, "best", NULL, 80.0);
+        fulcrum_table_estimate(table, "best_ratio", NULL, cases[i].ratio, 0.5, 2.0);
+        fulcrum_table_estimate(table, "plateau_first_ratio", NULL, 0.7, 0.6, 0.8);
+        fulcrum_table_number(table, "plateau_last_ratio", NULL, 1.4);
+        fulcrum_report_best_words(table, 0, &text);
         CU_ASSERT_STRING_EQUAL(fulcrum_string_get(&text), cases[i].words);
         fulcrum_string_clear(&text);
+        fulcrum_result_free(result);
     }
 }
