@@ -98,6 +98,15 @@ static void add_findings(
     }
 }
 
+/* The words, the text and the end, unless the text is "". */
+static void say(
+    struct fulcrum_string *out, const char *words, const char *text, const char *end)
+{
+    if (text[0] != '\0') {
+        fulcrum_string_add(out, "%s%s%s", words, text, end);
+    }
+}
+
 /*
  * "learner cpu, calibration c; 13 points that no fit has seen: mean |error| 5.25 %,
  * largest ..."; `x_name` is "actor" or "environment".
@@ -107,15 +116,12 @@ static void add_subtitle(struct fulcrum_result *result,
 {
     struct errors errors = sum_errors(table, NULL);
     struct fulcrum_string text = {0};
-    const char *learner = fulcrum_plot_text_of(result, table, "learner");
     size_t rows = fulcrum_table_rows(table);
     bool is_reference = fulcrum_result_find(result, "chart_title") != NULL;
     bool is_predicted = fulcrum_result_find(result, "compared_with") != NULL;
     double x = fulcrum_plot_number(table, errors.at, "actors");
-    fulcrum_string_add(&text, "%s%s%s", learner[0] != '\0' ? "learner " : "", learner,
-        learner[0] != '\0' ? ", " : "");
-    fulcrum_string_add(&text, "%s%s%s", calibration[0] != '\0' ? "calibration " : "",
-        calibration, calibration[0] != '\0' ? "; " : "");
+    say(&text, "learner ", fulcrum_plot_text_of(result, table, "learner"), ", ");
+    say(&text, "calibration ", calibration, "; ");
     if (errors.count > 0) {
         bool is_undisturbed =
             !is_reference || count_rows(table, "state", "disturbed", rows) > 0;

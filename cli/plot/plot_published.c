@@ -68,6 +68,19 @@ static double base_of_sweep(const struct publication *plot, const char *key, boo
     return base;
 }
 
+/* Of a row without one: from its relative runtime, else from its rate or runtime beside
+ * the base. */
+static struct fulcrum_cell speedup_made(
+    const struct fulcrum_table *points, size_t row, const char *column, double base)
+{
+    struct fulcrum_cell rel = fulcrum_table_at(points, row, "runtime_rel");
+    double here = fulcrum_plot_number(points, row, column);
+    bool is_rate = strcmp(column, "steps_per_s") == 0;
+    struct fulcrum_cell speedup = fulcrum_table_at(points, row, "speedup");
+    speedup.number = is_rate ? here / base : base / here;
+    return isnan(base) ? inverted(rel) : speedup;
+}
+
 /*
  * Speed-ups and relative runtimes, which charts of both need: as the file has them, or
  * those of its predictions to one of them: the one with the fewest actors, or with the
@@ -85,13 +98,9 @@ static void add_ratios(const struct publication *plot, bool from_most)
     double relative_x = FULCRUM_UNKNOWN;
     for (size_t i = fulcrum_table_rows(points); i-- > 0;) {
         struct fulcrum_cell rel = fulcrum_table_at(points, i, "runtime_rel");
-        struct fulcrum_cell speedup = fulcrum_table_at(points, i, "speedup");
-        if (!has_speedup && has_rel) {
-            speedup = inverted(rel);
-        } else if (!has_speedup) {
-            double here = fulcrum_plot_number(points, i, rate);
-            speedup.number = has_rate ? here / base : base / here;
-        }
+        struct fulcrum_cell speedup = has_speedup
+                                          ? fulcrum_table_at(points, i, "speedup")
+                                          : speedup_made(points, i, rate, base);
         if (fabs(speedup.number - 1.0) < 1e-12 && !(speedup.hi > speedup.lo)) {
             relative_x = fulcrum_plot_number(points, i, plot->x);
         }

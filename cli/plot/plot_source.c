@@ -120,9 +120,8 @@ struct fulcrum_plot_fields fulcrum_plot_fields_of(const struct fulcrum_table *ta
     return fields;
 }
 
-void fulcrum_plot_fields_name(struct fulcrum_string *out,
-    const struct fulcrum_table *table, const struct fulcrum_plot_fields *fields,
-    size_t row)
+/* What one of a field is called; NULL: nothing but the field's name. */
+static const char *word_of(const char *path)
 {
     static const struct {
         const char *path;
@@ -131,14 +130,23 @@ void fulcrum_plot_fields_name(struct fulcrum_string *out,
         {"run.sm_count", "SM"}, {"machine.gpu.sm_count", "SM"},
         {"machine.gpu.count", "GPU"}, {"machine.cpu.thread_count", "thread"},
         {"run.node_count", "node"}};
+    for (size_t k = 0; k < sizeof words / sizeof words[0]; k++) {
+        if (strcmp(words[k].path, path) == 0) {
+            return words[k].one;
+        }
+    }
+    return NULL;
+}
+
+void fulcrum_plot_fields_name(struct fulcrum_string *out,
+    const struct fulcrum_table *table, const struct fulcrum_plot_fields *fields,
+    size_t row)
+{
     for (size_t i = 0; i < fields->count; i++) {
         const char *path = fulcrum_table_column(table, fields->columns[i]).key;
         double value = fulcrum_table_cell(table, row, fields->columns[i]).number;
         const char *dot = strrchr(path, '.');
-        const char *one = NULL;
-        for (size_t k = 0; k < sizeof words / sizeof words[0]; k++) {
-            one = strcmp(words[k].path, path) == 0 ? words[k].one : one;
-        }
+        const char *one = word_of(path);
         fulcrum_string_add(out, "%s", out->length > 0 ? ", " : "");
         if (one != NULL) {
             fulcrum_string_add(out, "%.6g %s%s", value, one, value == 1.0 ? "" : "s");

@@ -236,11 +236,12 @@ static enum fulcrum_status add_layouts(
         size_t starts = is_plain(placing->mig, i) ? profile->start_count : 0;
         for (size_t k = 0; k < starts; k++) {
             bool is_behind = (placing->taken >> (unsigned)profile->starts[k]) == 0U;
-            if (is_behind && has_room(placing, i, k)) {
-                const struct placing more = with_one_more(placing, i, k);
-                TRY(add_layout(layouts, &more));
-                TRY(add_layouts(layouts, &more));
+            if (!is_behind || !has_room(placing, i, k)) {
+                continue;
             }
+            const struct placing more = with_one_more(placing, i, k);
+            TRY(add_layout(layouts, &more));
+            TRY(add_layouts(layouts, &more));
         }
     }
     return FULCRUM_OK;

@@ -551,29 +551,30 @@ static void compare(const struct fulcrum_r2d2_options *r2d2,
     const struct fulcrum_mlp_options *mlp, size_t step_count)
 {
     struct lab device;
-    size_t batch = r2d2 != NULL ? r2d2->max_batch : mlp->max_batch;
-    size_t columns = r2d2 != NULL ? r2d2->shape.action_count : mlp->action_count + 1;
-    size_t byte = batch * (r2d2 != NULL ? fulcrum_r2d2_image_byte(r2d2)
-                                        : mlp->input_count * sizeof(float));
+    bool is_mlp = mlp != NULL;
+    size_t batch = is_mlp ? mlp->max_batch : r2d2->max_batch;
+    size_t columns = is_mlp ? mlp->action_count + 1 : r2d2->shape.action_count;
+    size_t byte = batch * (is_mlp ? mlp->input_count * sizeof(float)
+                                  : fulcrum_r2d2_image_byte(r2d2));
     for (size_t i = 0; devices_at(i) != NULL; i++) {
         if (!lab_open(&device, devices_at(i), r2d2, mlp)) {
             continue;
         }
-        struct lab host = r2d2 != NULL ? host_r2d2(r2d2) : host_mlp(mlp);
+        struct lab host = is_mlp ? host_mlp(mlp) : host_r2d2(r2d2);
         unsigned char *input = fulcrum_network_input(host.network);
-        if (r2d2 != NULL) {
-            fill_images(input, byte);
-        } else {
+        if (is_mlp) {
             gradient_fill((float *)(void *)input, byte / sizeof(float), 9);
+        } else {
+            fill_images(input, byte);
         }
         memcpy(fulcrum_network_input(device.network), input, byte);
         compare_inference(&device, &host, batch, columns);
-        if (r2d2 != NULL) {
-            compare_training(&device, &host, step_count, tolerance);
-            expect_alike(&device, &host, "parameters", host.count, tolerance);
-        } else {
+        if (is_mlp) {
             compare_training(&device, &host, step_count, adam_tolerance);
             check_trained_alike(&device, &host);
+        } else {
+            compare_training(&device, &host, step_count, tolerance);
+            expect_alike(&device, &host, "parameters", host.count, tolerance);
         }
         compare_costs(&device, &host);
         lab_close(&host);

@@ -213,7 +213,7 @@ static long double factor(const struct fulcrum_product_form_station *station, si
 static void enumerate(
     const struct fulcrum_product_form_station *station, size_t which, double chance[7])
 {
-    long double weight[7] = {0.0L};
+    long double sums[7] = {0.0L};
     long double sum = 0.0L;
     for (size_t state = 0; state < 343; state++) {
         size_t k[4] = {state % 7, state / 7 % 7, state / 49, 0};
@@ -226,11 +226,11 @@ static void enumerate(
         for (size_t i = 0; i < 4; i++) {
             product *= factor(&station[i], k[i]);
         }
-        weight[k[which]] += product;
+        sums[k[which]] += product;
         sum += product;
     }
     for (size_t n = 0; n < 7; n++) {
-        chance[n] = (double)(weight[n] / sum);
+        chance[n] = (double)(sums[n] / sum);
     }
 }
 
@@ -322,9 +322,9 @@ static long double mean_at_servers(
     for (size_t n = 1; n <= CUSTOMERS_MOST; n++) {
         here +=
             logl((long double)service_s / fminl((long double)n, (long double)servers));
-        long double weight = here + others[CUSTOMERS_MOST - n];
-        sum = log_sum(sum, weight);
-        moment = log_sum(moment, weight + logl((long double)n));
+        long double share = here + others[CUSTOMERS_MOST - n];
+        sum = log_sum(sum, share);
+        moment = log_sum(moment, share + logl((long double)n));
     }
     return expl(moment - sum);
 }

@@ -154,12 +154,11 @@ TEST(test_optima_along_two_axes)
 {
     static const double times[] = {0.5, 1, 2, 4};
     static const double rates[] = {5, 9.7, 10, 3};
-    struct fulcrum_sweep_axis axes[] = {
-        {fulcrum_field_find("machine.cpu.thread_count"), threads, 1},
-        {fulcrum_field_find("workload.step.mean_s"), times, 4}};
-    struct fulcrum_sweep_plan plan = {.axes = axes, .axis_count = 2};
     for (size_t count = 1; count <= 2; count++) {
-        axes[0].count = count;
+        struct fulcrum_sweep_axis axes[] = {
+            {fulcrum_field_find("machine.cpu.thread_count"), threads, count},
+            {fulcrum_field_find("workload.step.mean_s"), times, 4}};
+        struct fulcrum_sweep_plan plan = {.axes = axes, .axis_count = 2};
         struct fulcrum_sweep_finding *finding = NULL;
         struct fulcrum_result *result = fulcrum_result_new(NULL);
         ASSERT_OK(fulcrum_sweep_finding_new(&plan, &finding, NULL));
