@@ -552,10 +552,19 @@ static void compare(const struct fulcrum_r2d2_options *r2d2,
 {
     struct lab device;
     bool is_mlp = mlp != NULL;
-    size_t batch = is_mlp ? mlp->max_batch : r2d2->max_batch;
-    size_t columns = is_mlp ? mlp->action_count + 1 : r2d2->shape.action_count;
-    size_t byte = batch * (is_mlp ? mlp->input_count * sizeof(float)
-                                  : fulcrum_r2d2_image_byte(r2d2));
+    size_t batch = 0;
+    size_t columns = 0;
+    size_t byte = 0;
+    if (mlp != NULL) {
+        batch = mlp->max_batch;
+        columns = mlp->action_count + 1;
+        byte = batch * mlp->input_count * sizeof(float);
+    }
+    if (r2d2 != NULL) {
+        batch = r2d2->max_batch;
+        columns = r2d2->shape.action_count;
+        byte = batch * fulcrum_r2d2_image_byte(r2d2);
+    }
     for (size_t i = 0; devices_at(i) != NULL; i++) {
         if (!lab_open(&device, devices_at(i), r2d2, mlp)) {
             continue;
