@@ -16,7 +16,7 @@
 #include "tests/support/designs.h"
 #include "tests/support/suite.h"
 
-enum { CALIBRATIONS_MOST = 2 };
+enum { CALIBRATIONS_MOST = 2, SLOTS_MOST = 32 };
 
 /* A scenario and what it borrows. */
 struct fixture {
@@ -26,6 +26,9 @@ struct fixture {
     struct fulcrum_prior priors[2];
     struct fulcrum_scenario_inputs inputs;
     struct fulcrum_scenario *scenario;
+    struct fulcrum_uncertain_input *uncertain; /* `count` of them */
+    size_t count;
+    double score[SLOTS_MOST];
 };
 
 static struct fulcrum_calibration *add_calibration(
@@ -44,51 +47,57 @@ static void set(struct fixture *fixture, const char *path, double value)
         (struct fulcrum_setting){fulcrum_field_find(path), value, NULL};
 }
 
-static void start(struct fixture *fixture)
+static void borrow(struct fixture *fixture)
 {
     fixture->inputs.base = &fixture->base;
     fixture->inputs.calibrations =
         (const struct fulcrum_calibration *const *)fixture->calibrations;
     fixture->inputs.settings = fixture->settings;
     fixture->inputs.priors = fixture->priors;
+}
+
+static void start(struct fixture *fixture)
+{
+    borrow(fixture);
+    fulcrum_scenario_free(fixture->scenario);
     ASSERT_OK(fulcrum_scenario_new(&fixture->inputs, &fixture->scenario, NULL));
 }
 
-static void stop(struct fixture *fixture)
+static void in_gpu_design(void (*check)(struct fixture *f))
 {
-    fulcrum_scenario_free(fixture->scenario);
+    struct fixture f = {.base = gpu_design()};
+    check(&f);
+    fulcrum_scenario_free(f.scenario);
     for (size_t i = 0; i < CALIBRATIONS_MOST; i++) {
-        fulcrum_calibration_free(fixture->calibrations[i]);
+        fulcrum_calibration_free(f.calibrations[i]);
     }
+    free(f.uncertain);
 }
+
+#define DESIGN_TEST(function) TEST_EACH(function, in_gpu_design, struct fixture *f)
 
 static struct fulcrum_design design_of(
     const struct fixture *fixture, const struct fulcrum_point *point)
 {
     struct fulcrum_design design;
-    struct fulcrum_error err = {FULCRUM_OK, ""};
-    enum fulcrum_status status =
-        fulcrum_scenario_design(fixture->scenario, point, &design, &err);
-    ASSERT_OK(status);
+    ASSERT_OK(fulcrum_scenario_design(fixture->scenario, point, &design, NULL));
     return design;
 }
 
 static const struct fulcrum_point nominal = {NULL, 0, 0, 0};
 
-TEST(test_a_setting_wins_over_a_calibration_over_a_preset)
+DESIGN_TEST(test_a_setting_wins_over_a_calibration_over_a_preset)
 {
-    struct fixture f = {0};
-    f.base = gpu_design();
-    struct fulcrum_calibration *first = add_calibration(&f, &f.base.machine);
+    struct fulcrum_calibration *first = add_calibration(f, &f->base.machine);
     designs_add_log(first, "workload.step.mean_s", 3e-3, 1e-4);
     designs_add_parameter(first, "workload.step.cv", 0.7, 0.1, FULCRUM_SCALE_LINEAR);
     designs_add_parameter(
         first, "machine.cpu.smt_yield_frac", 0.4, 0, FULCRUM_SCALE_LOGIT);
-    struct fulcrum_calibration *second = add_calibration(&f, &f.base.machine);
+    struct fulcrum_calibration *second = add_calibration(f, &f->base.machine);
     designs_add_log(second, "workload.step.mean_s", 4e-3, 1e-4);
-    set(&f, "workload.step.cv", 0.9);
-    start(&f);
-    struct fulcrum_design design = design_of(&f, &nominal);
+    set(f, "workload.step.cv", 0.9);
+    start(f);
+    struct fulcrum_design design = design_of(f, &nominal);
     CU_ASSERT_EQUAL(design.workload.step.mean_s, 4e-3);
     CU_ASSERT_EQUAL(design.workload.step.cv, 0.9);
     CU_ASSERT_EQUAL(design.machine.cpu.smt_yield_frac, 0.4);
@@ -97,84 +106,71 @@ TEST(test_a_setting_wins_over_a_calibration_over_a_preset)
     struct fulcrum_setting varied = {
         fulcrum_field_find("workload.step.mean_s"), 5e-3, NULL};
     struct fulcrum_point point = {&varied, 1, 0, 0};
-    CU_ASSERT_EQUAL(design_of(&f, &point).workload.step.mean_s, 5e-3);
-    stop(&f);
+    CU_ASSERT_EQUAL(design_of(f, &point).workload.step.mean_s, 5e-3);
 }
 
-TEST(test_cores_follow_a_varied_thread_count)
+DESIGN_TEST(test_cores_follow_a_varied_thread_count)
 {
-    struct fixture f = {0};
-    f.base = gpu_design();
-    start(&f);
+    start(f);
     struct fulcrum_setting varied[] = {
         {fulcrum_field_find("machine.cpu.thread_count"), 100, NULL},
         {fulcrum_field_find("machine.cpu.core_count"), 25, NULL}};
     struct fulcrum_point threads_only = {varied, 1, 0, 0};
     struct fulcrum_point both = {varied, 2, 0, 0};
-    CU_ASSERT_EQUAL(design_of(&f, &threads_only).machine.cpu.core_count, 50.0);
-    CU_ASSERT_EQUAL(design_of(&f, &both).machine.cpu.core_count, 25.0);
-    CU_ASSERT_EQUAL(design_of(&f, &both).machine.cpu.thread_count, 100.0);
-    stop(&f);
+    CU_ASSERT_EQUAL(design_of(f, &threads_only).machine.cpu.core_count, 50.0);
+    CU_ASSERT_EQUAL(design_of(f, &both).machine.cpu.core_count, 25.0);
+    CU_ASSERT_EQUAL(design_of(f, &both).machine.cpu.thread_count, 100.0);
 }
 
-TEST(test_times_are_scaled_to_the_machine_and_flagged)
+DESIGN_TEST(test_times_are_scaled_to_the_machine_and_flagged)
 {
-    struct fixture f = {0};
-    f.base = gpu_design();
-    struct fulcrum_machine reference = f.base.machine;
-    (void)strcpy(f.base.machine.cpu.name, "EPYC");
-    (void)strcpy(f.base.machine.gpu.name, "A100");
-    f.base.machine.cpu.single_thread_speed_rel = 2.0;
-    f.base.machine.gpu.sm_count = 160;
-    f.base.run.sm_count = (double)NAN;
-    struct fulcrum_calibration *calibration = add_calibration(&f, &reference);
+    struct fulcrum_machine reference = f->base.machine;
+    (void)strcpy(f->base.machine.cpu.name, "EPYC");
+    (void)strcpy(f->base.machine.gpu.name, "A100");
+    f->base.machine.cpu.single_thread_speed_rel = 2.0;
+    f->base.machine.gpu.sm_count = 160;
+    f->base.run.sm_count = (double)NAN;
+    struct fulcrum_calibration *calibration = add_calibration(f, &reference);
     designs_add_log(calibration, "workload.step.mean_s", 2e-3, 1e-4);
     designs_add_log(calibration, "workload.network.per_item_s", 6e-6, 1e-6);
-    start(&f);
-    struct fulcrum_design design = design_of(&f, &nominal);
+    start(f);
+    struct fulcrum_design design = design_of(f, &nominal);
     assert_close("t_e", design.workload.step.mean_s, 1e-3, 1e-12);
     assert_close("g1", design.workload.network.per_item_s, 6e-6 * (1 - 0.285), 1e-12);
     CU_ASSERT_EQUAL(design.run.sm_count, 160.0);
     CU_ASSERT((design.flags & FULCRUM_FLAG_SCALED) != 0);
-    stop(&f);
 }
 
-TEST(test_learner_times_stay_with_their_kind_of_device)
+DESIGN_TEST(test_learner_times_stay_with_their_kind_of_device)
 {
-    struct fixture f = {0};
-    struct fulcrum_design cpu;
-    f.base = gpu_design();
-    cpu = cpu_design();
-    f.base.workload.network.per_batch_s = (double)NAN;
-    struct fulcrum_calibration *calibration = add_calibration(&f, &cpu.machine);
+    struct fulcrum_design cpu = cpu_design();
+    f->base.workload.network.per_batch_s = (double)NAN;
+    struct fulcrum_calibration *calibration = add_calibration(f, &cpu.machine);
     designs_add_log(calibration, "workload.step.mean_s", 1e-4, 0);
     designs_add_log(calibration, "workload.network.per_batch_s", 1e-3, 0);
-    start(&f);
+    start(f);
     struct fulcrum_design design;
-    struct fulcrum_error err = {FULCRUM_OK, ""};
-    CU_ASSERT_EQUAL(fulcrum_scenario_design(f.scenario, &nominal, &design, &err),
-        FULCRUM_ERR_MISSING);
-    CU_ASSERT_PTR_NOT_NULL(strstr(err.detail, "workload.network.per_batch_s"));
-    CU_ASSERT_PTR_NOT_NULL(strstr(err.detail, "left out"));
+    ASSERT_FAILS(fulcrum_scenario_design(f->scenario, &nominal, &design, &err),
+        FULCRUM_ERR_MISSING, "workload.network.per_batch_s");
+    ASSERT_FAILS(fulcrum_scenario_design(f->scenario, &nominal, &design, &err),
+        FULCRUM_ERR_MISSING, "left out");
     CU_ASSERT_EQUAL(design.workload.step.mean_s, 1e-4);
     CU_ASSERT((design.flags & FULCRUM_FLAG_OTHER_LEARNER) != 0);
-    stop(&f);
 }
 
-TEST(test_tables_hold_only_where_they_were_measured)
+DESIGN_TEST(test_tables_hold_only_where_they_were_measured)
 {
     static const double capacity[] = {1.0, 1.9, 2.7};
     static const double size[] = {1, 8};
     static const double time_s[] = {1e-3, 2e-3};
-    struct fixture f = {0};
-    f.base = cpu_design();
-    struct fulcrum_calibration *calibration = add_calibration(&f, &f.base.machine);
+    f->base = cpu_design();
+    struct fulcrum_calibration *calibration = add_calibration(f, &f->base.machine);
     ASSERT_OK(fulcrum_calibration_set_capacity(calibration, capacity, 3, NULL));
     ASSERT_OK(fulcrum_calibration_set_batch_time(calibration, size, time_s, 2, NULL));
     designs_add_log(calibration, "workload.network.per_batch_s", 1e-3, 0);
     designs_add_log(calibration, "workload.network.per_item_s", 1e-4, 0);
-    start(&f);
-    struct fulcrum_design design = design_of(&f, &nominal);
+    start(f);
+    struct fulcrum_design design = design_of(f, &nominal);
     CU_ASSERT_EQUAL(design.machine.cpu.curve, FULCRUM_CURVE_TABLE);
     CU_ASSERT_EQUAL(design.capacity_count, 3);
     CU_ASSERT_EQUAL(design.batch_count, 2);
@@ -183,45 +179,41 @@ TEST(test_tables_hold_only_where_they_were_measured)
     struct fulcrum_setting varied = {
         fulcrum_field_find("machine.cpu.thread_count"), 16, NULL};
     struct fulcrum_point point = {&varied, 1, 0, 0};
-    design = design_of(&f, &point);
+    design = design_of(f, &point);
     CU_ASSERT_EQUAL(design.machine.cpu.curve, FULCRUM_CURVE_SATURATING);
     CU_ASSERT_EQUAL(design.capacity_count, 0);
-    stop(&f);
 }
 
-TEST(test_watts_are_taken_only_for_the_cpu_they_were_measured_on)
+DESIGN_TEST(test_watts_are_taken_only_for_the_cpu_they_were_measured_on)
 {
-    struct fixture f = {0};
-    f.base = cpu_design();
-    struct fulcrum_machine elsewhere = f.base.machine;
+    f->base = cpu_design();
+    struct fulcrum_machine elsewhere = f->base.machine;
     (void)strcpy(elsewhere.cpu.name, "Another");
-    struct fulcrum_calibration *calibration = add_calibration(&f, &elsewhere);
+    struct fulcrum_calibration *calibration = add_calibration(f, &elsewhere);
     designs_add_parameter(
         calibration, "machine.cpu.core_dynamic_w", 9, 1, FULCRUM_SCALE_LINEAR);
-    start(&f);
-    CU_ASSERT_EQUAL(design_of(&f, &nominal).machine.cpu.core_dynamic_w, 4.2);
-    CU_ASSERT((design_of(&f, &nominal).flags & FULCRUM_FLAG_WATTS_ASSUMED) != 0);
+    start(f);
+    CU_ASSERT_EQUAL(design_of(f, &nominal).machine.cpu.core_dynamic_w, 4.2);
+    CU_ASSERT((design_of(f, &nominal).flags & FULCRUM_FLAG_WATTS_ASSUMED) != 0);
     (void)strcpy(calibration->machine.cpu.name, "Eight");
-    CU_ASSERT_EQUAL(design_of(&f, &nominal).machine.cpu.core_dynamic_w, 9.0);
-    CU_ASSERT((design_of(&f, &nominal).flags & FULCRUM_FLAG_WATTS_ASSUMED) == 0);
-    stop(&f);
+    CU_ASSERT_EQUAL(design_of(f, &nominal).machine.cpu.core_dynamic_w, 9.0);
+    CU_ASSERT((design_of(f, &nominal).flags & FULCRUM_FLAG_WATTS_ASSUMED) == 0);
 }
 
-TEST(test_draws_repeat_for_a_seed_and_spread_priors)
+DESIGN_TEST(test_draws_repeat_for_a_seed_and_spread_priors)
 {
-    struct fixture f = {0};
-    f.base = gpu_design();
-    f.priors[0] = (struct fulcrum_prior){fulcrum_field_find("machine.gpu.idle_w"), 1.3};
-    f.inputs.prior_count = 1;
-    struct fulcrum_calibration *calibration = add_calibration(&f, &f.base.machine);
+    f->priors[0] =
+        (struct fulcrum_prior){fulcrum_field_find("machine.gpu.idle_w"), 1.3};
+    f->inputs.prior_count = 1;
+    struct fulcrum_calibration *calibration = add_calibration(f, &f->base.machine);
     designs_add_log(calibration, "workload.step.mean_s", 2e-3, 2e-4);
-    start(&f);
+    start(f);
     double square_idle = 0;
     double square_step = 0;
     enum { DRAWS = 4000 };
     for (size_t k = 1; k <= DRAWS; k++) {
         struct fulcrum_point point = {NULL, 0, k, 5};
-        struct fulcrum_design design = design_of(&f, &point);
+        struct fulcrum_design design = design_of(f, &point);
         double idle = log(design.machine.gpu.idle_w / 40) / log(1.3);
         double step = log(design.workload.step.mean_s / 2e-3) / 0.1;
         square_idle += idle * idle / DRAWS;
@@ -231,26 +223,23 @@ TEST(test_draws_repeat_for_a_seed_and_spread_priors)
     CU_ASSERT_DOUBLE_EQUAL(square_step, 1.0, 4 * sqrt(2.0 / DRAWS));
     struct fulcrum_point seventh = {NULL, 0, 7, 5};
     struct fulcrum_point other_seed = {NULL, 0, 7, 6};
-    CU_ASSERT_EQUAL(design_of(&f, &seventh).workload.step.mean_s,
-        design_of(&f, &seventh).workload.step.mean_s);
-    CU_ASSERT_NOT_EQUAL(design_of(&f, &seventh).workload.step.mean_s,
-        design_of(&f, &other_seed).workload.step.mean_s);
-    stop(&f);
+    CU_ASSERT_EQUAL(design_of(f, &seventh).workload.step.mean_s,
+        design_of(f, &seventh).workload.step.mean_s);
+    CU_ASSERT_NOT_EQUAL(design_of(f, &seventh).workload.step.mean_s,
+        design_of(f, &other_seed).workload.step.mean_s);
 }
 
 /*
  * A share of math near 0 with an error is drawn below 0 and moved back to it; the three
  * others, wholly dependent on it, are then more than all.
  */
-TEST(test_drawn_shares_of_gpu_time_sum_to_one)
+DESIGN_TEST(test_drawn_shares_of_gpu_time_sum_to_one)
 {
     static const char *const paths[] = {"workload.network.math_frac",
         "workload.network.sm_frac", "workload.network.dram_frac",
         "workload.network.latency_frac"};
     static const double slopes[] = {1.0, -0.4, -0.3, -0.3};
-    struct fixture f = {0};
-    f.base = gpu_design();
-    struct fulcrum_calibration *calibration = add_calibration(&f, &f.base.machine);
+    struct fulcrum_calibration *calibration = add_calibration(f, &f->base.machine);
     designs_add_log(calibration, "workload.training.train_step_s", 0.2, 1e-3);
     for (size_t i = 0; i < 4; i++) {
         double value = i == 0 ? 0.03 : -0.97 * slopes[i];
@@ -261,11 +250,11 @@ TEST(test_drawn_shares_of_gpu_time_sum_to_one)
         ASSERT_OK(fulcrum_calibration_set_covariance(calibration, paths[i / 4],
             paths[i % 4], 0.0025 * slopes[i / 4] * slopes[i % 4], NULL));
     }
-    start(&f);
+    start(f);
     double most = 0.0;
     for (size_t k = 1; k <= 200; k++) {
         struct fulcrum_point point = {NULL, 0, k, 5};
-        struct fulcrum_design design = design_of(&f, &point);
+        struct fulcrum_design design = design_of(f, &point);
         const struct fulcrum_workload_network *network = &design.workload.network;
         CU_ASSERT_DOUBLE_EQUAL(network->math_frac + network->sm_frac +
                                    network->dram_frac + network->latency_frac,
@@ -273,7 +262,6 @@ TEST(test_drawn_shares_of_gpu_time_sum_to_one)
         most = fmax(most, network->math_frac);
     }
     CU_ASSERT(most > 0.1);
-    stop(&f);
 }
 
 /* Some values that the field takes, each another one. */
@@ -311,7 +299,6 @@ static void start_scaled(struct fixture *fixture, const double *capacity)
 {
     static const double size[] = {1, 8};
     static const double time_s[] = {1e-3, 2e-3};
-    fixture->base = gpu_design();
     struct fulcrum_gpu *gpu = &fixture->base.machine.gpu;
     gpu->clock_hz = 1.5e9;
     gpu->flop_per_sm_cycle = 128;
@@ -391,23 +378,22 @@ static void compare_all_along(const struct fixture *f)
     }
 }
 
-TEST(test_a_stem_gives_the_same_designs_whatever_varies)
+DESIGN_TEST(test_a_stem_gives_the_same_designs_whatever_varies)
 {
-    static const double capacity[] = {1.0, 1.9, 2.7};
-    struct fixture without_table = {0};
-    start_scaled(&without_table, NULL);
-    compare_all_along(&without_table);
-    stop(&without_table);
-    struct fixture with_table = {0};
-    start_scaled(&with_table, capacity);
-    compare_all_along(&with_table);
-    stop(&with_table);
+    start_scaled(f, NULL);
+    compare_all_along(f);
 }
 
-TEST(test_a_stem_knows_draws_texts_and_failures)
+DESIGN_TEST(test_a_stem_gives_the_same_designs_from_a_table)
 {
-    struct fixture f = {0};
-    start_scaled(&f, NULL);
+    static const double capacity[] = {1.0, 1.9, 2.7};
+    start_scaled(f, capacity);
+    compare_all_along(f);
+}
+
+DESIGN_TEST(test_a_stem_knows_draws_texts_and_failures)
+{
+    start_scaled(f, NULL);
     struct fulcrum_design_common_prefix prefix = {0};
     static const char *const gpus[] = {"V100", "A100"};
     for (size_t i = 0; i < 4; i++) {
@@ -416,54 +402,32 @@ TEST(test_a_stem_knows_draws_texts_and_failures)
         const struct fulcrum_setting varied = {
             fulcrum_field_find("machine.gpu.name"), 0.0, name};
         const struct fulcrum_point point = {&varied, 1, i / 2, 5};
-        compare_designs(&f, &point, &prefix);
+        compare_designs(f, &point, &prefix);
     }
     const struct fulcrum_setting bad = {
         fulcrum_field_find("machine.gpu.sm_count"), 0.5, NULL};
     const struct fulcrum_point point = {&bad, 1, 0, 0};
     struct fulcrum_design ignored;
     CU_ASSERT_EQUAL(
-        fulcrum_scenario_design_along(f.scenario, &prefix, &point, &ignored, NULL),
+        fulcrum_scenario_design_along(f->scenario, &prefix, &point, &ignored, NULL),
         FULCRUM_ERR_RANGE);
     CU_ASSERT_EQUAL(prefix.is_set, 0);
-    stop(&f);
 }
 
-TEST(test_settings_out_of_range_are_refused)
+DESIGN_TEST(test_settings_out_of_range_are_refused)
 {
-    struct fixture f = {0};
-    f.base = gpu_design();
-    set(&f, "machine.gpu.sm_count", 0);
-    f.inputs.base = &f.base;
-    f.inputs.settings = f.settings;
+    set(f, "machine.gpu.sm_count", 0);
+    borrow(f);
     CU_ASSERT_EQUAL(
-        fulcrum_scenario_new(&f.inputs, &f.scenario, NULL), FULCRUM_ERR_RANGE);
-    CU_ASSERT_PTR_NULL(f.scenario);
+        fulcrum_scenario_new(&f->inputs, &f->scenario, NULL), FULCRUM_ERR_RANGE);
+    CU_ASSERT_PTR_NULL(f->scenario);
     fulcrum_scenario_free(NULL);
 }
 
-enum { SLOTS_MOST = 32 };
-
-/* A scenario of two calibrations and two priors, and what it borrows. */
-struct uncertain_fixture {
-    struct fulcrum_design base;
-    struct fulcrum_calibration *calibrations[2];
-    struct fulcrum_setting settings[2];
-    struct fulcrum_prior priors[2];
-    struct fulcrum_scenario_inputs inputs;
-    struct fulcrum_scenario *scenario;
-    struct fulcrum_uncertain_input *uncertain; /* `count` of them */
-    size_t count;
-    double score[SLOTS_MOST];
-};
-
-/* Two correlated numbers, one by itself, one known exactly. */
-static struct fulcrum_calibration *new_calibration(
-    const struct fulcrum_machine *machine)
+/* Two correlated numbers, one by itself, one known exactly; and two priors. */
+static void start_uncertain(struct fixture *f)
 {
-    struct fulcrum_calibration *calibration = NULL;
-    ASSERT_OK(fulcrum_calibration_new(&calibration, NULL));
-    calibration->machine = *machine;
+    struct fulcrum_calibration *calibration = add_calibration(f, &f->base.machine);
     designs_add_log(calibration, "workload.host.per_batch_s", 1e-3, 1e-4);
     designs_add_log(calibration, "workload.step.mean_s", 2e-3, 2e-4);
     designs_add_log(calibration, "workload.host.per_item_s", 2e-5, 2e-6);
@@ -471,49 +435,24 @@ static struct fulcrum_calibration *new_calibration(
     ASSERT_OK(
         fulcrum_calibration_set_covariance(calibration, "workload.host.per_batch_s",
             "workload.host.per_item_s", 0.6 * 1e-4 * 2e-6, NULL));
-    return calibration;
-}
-
-static void start_uncertain(struct uncertain_fixture *f)
-{
-    f->base = gpu_design();
-    f->calibrations[0] = new_calibration(&f->base.machine);
     f->priors[0] = (struct fulcrum_prior){fulcrum_field_find("machine.rest_w"), 1.5};
     f->priors[1] =
         (struct fulcrum_prior){fulcrum_field_find("workload.step.mean_s"), 1.3};
-    f->inputs = (struct fulcrum_scenario_inputs){
-        .base = &f->base,
-        .calibrations = (const struct fulcrum_calibration *const *)f->calibrations,
-        .calibration_count = 1,
-        .settings = f->settings,
-        .priors = f->priors,
-        .prior_count = 2,
-    };
+    f->inputs.prior_count = 2;
+    borrow(f);
 }
 
-static void stop_uncertain(struct uncertain_fixture *f)
-{
-    fulcrum_scenario_free(f->scenario);
-    fulcrum_calibration_free(f->calibrations[0]);
-    fulcrum_calibration_free(f->calibrations[1]);
-    free(f->uncertain);
-}
-
-static void list(struct uncertain_fixture *f)
+static void list(struct fixture *f)
 {
     free(f->uncertain);
-    struct fulcrum_uncertain_input *uncertain = NULL;
-    size_t count = 0;
-    enum fulcrum_status status =
-        fulcrum_uncertain_inputs_list(&f->inputs, &uncertain, &count, NULL);
-    f->uncertain = uncertain;
-    f->count = count;
-    ASSERT_OK(status);
+    f->uncertain = NULL;
+    ASSERT_OK(
+        fulcrum_uncertain_inputs_list(&f->inputs, &f->uncertain, &f->count, NULL));
 }
 
 /* The chance of a field; NULL: it has none. */
 static const struct fulcrum_uncertain_input *find(
-    const struct uncertain_fixture *f, const char *path)
+    const struct fixture *f, const char *path)
 {
     for (size_t i = 0; i < f->count; i++) {
         const struct fulcrum_field *field = f->uncertain[i].field;
@@ -525,167 +464,142 @@ static const struct fulcrum_uncertain_input *find(
 }
 
 /* A prior below a calibration is not asked; what is known exactly is not left open. */
-TEST(test_what_is_in_force_has_a_chance)
+DESIGN_TEST(test_what_is_in_force_has_a_chance)
 {
-    struct uncertain_fixture f = {0};
-    start_uncertain(&f);
-    list(&f);
-    CU_ASSERT_EQUAL_FATAL(f.count, 4);
-    const struct fulcrum_uncertain_input *step = find(&f, "workload.step.mean_s");
-    const struct fulcrum_uncertain_input *rest = find(&f, "machine.rest_w");
+    start_uncertain(f);
+    list(f);
+    CU_ASSERT_EQUAL_FATAL(f->count, 4);
+    const struct fulcrum_uncertain_input *step = find(f, "workload.step.mean_s");
+    const struct fulcrum_uncertain_input *rest = find(f, "machine.rest_w");
     CU_ASSERT(step != NULL && step->kind == FULCRUM_UNCERTAIN_PARAMETER);
     CU_ASSERT(rest != NULL && rest->kind == FULCRUM_UNCERTAIN_PRIOR);
-    CU_ASSERT_PTR_NULL(find(&f, "workload.host.delay_s"));
-    stop_uncertain(&f);
+    CU_ASSERT_PTR_NULL(find(f, "workload.host.delay_s"));
 }
 
-TEST(test_covariance_makes_a_group)
+DESIGN_TEST(test_covariance_makes_a_group)
 {
-    struct uncertain_fixture f = {0};
-    start_uncertain(&f);
-    list(&f);
-    const struct fulcrum_uncertain_input *batch = find(&f, "workload.host.per_batch_s");
-    const struct fulcrum_uncertain_input *item = find(&f, "workload.host.per_item_s");
-    const struct fulcrum_uncertain_input *step = find(&f, "workload.step.mean_s");
+    start_uncertain(f);
+    list(f);
+    const struct fulcrum_uncertain_input *batch = find(f, "workload.host.per_batch_s");
+    const struct fulcrum_uncertain_input *item = find(f, "workload.host.per_item_s");
+    const struct fulcrum_uncertain_input *step = find(f, "workload.step.mean_s");
     if (batch != NULL && item != NULL && step != NULL) {
         CU_ASSERT_EQUAL(batch->group, item->group);
         CU_ASSERT_NOT_EQUAL(batch->group, step->group);
         CU_ASSERT_EQUAL(item - batch, 1); /* beside each other */
     }
     CU_ASSERT(batch != NULL && item != NULL && step != NULL);
-    stop_uncertain(&f);
 }
 
-TEST(test_settings_and_later_calibrations_leave_no_chance)
+DESIGN_TEST(test_settings_and_later_calibrations_leave_no_chance)
 {
-    struct uncertain_fixture f = {0};
-    start_uncertain(&f);
-    f.settings[0] =
-        (struct fulcrum_setting){fulcrum_field_find("machine.rest_w"), 90.0, NULL};
-    f.inputs.setting_count = 1;
-    ASSERT_OK(fulcrum_calibration_new(&f.calibrations[1], NULL));
-    f.calibrations[1]->machine = f.base.machine;
-    designs_add_log(f.calibrations[1], "workload.step.mean_s", 3e-3, 0.0);
-    f.inputs.calibration_count = 2;
-    list(&f);
-    CU_ASSERT_EQUAL(f.count, 2);
-    CU_ASSERT_PTR_NULL(find(&f, "machine.rest_w"));
-    CU_ASSERT_PTR_NULL(find(&f, "workload.step.mean_s"));
-    stop_uncertain(&f);
+    start_uncertain(f);
+    set(f, "machine.rest_w", 90.0);
+    designs_add_log(
+        add_calibration(f, &f->base.machine), "workload.step.mean_s", 3e-3, 0.0);
+    list(f);
+    CU_ASSERT_EQUAL(f->count, 2);
+    CU_ASSERT_PTR_NULL(find(f, "machine.rest_w"));
+    CU_ASSERT_PTR_NULL(find(f, "workload.step.mean_s"));
 }
 
 /* Another processor or GPU: one factor for all of its times, as draws have it. */
-TEST(test_scaled_times_have_a_chance_of_their_own)
+DESIGN_TEST(test_scaled_times_have_a_chance_of_their_own)
 {
-    struct uncertain_fixture f = {0};
-    start_uncertain(&f);
-    (void)strcpy(f.base.machine.cpu.name, "another");
-    list(&f);
+    start_uncertain(f);
+    (void)strcpy(f->base.machine.cpu.name, "another");
+    list(f);
     size_t cpu = 0;
-    for (size_t i = 0; i < f.count; i++) {
-        cpu += f.uncertain[i].kind == FULCRUM_UNCERTAIN_CPU_SCALE;
-        CU_ASSERT_NOT_EQUAL(f.uncertain[i].kind, FULCRUM_UNCERTAIN_GPU_SCALE);
+    for (size_t i = 0; i < f->count; i++) {
+        cpu += f->uncertain[i].kind == FULCRUM_UNCERTAIN_CPU_SCALE;
+        CU_ASSERT_NOT_EQUAL(f->uncertain[i].kind, FULCRUM_UNCERTAIN_GPU_SCALE);
     }
     CU_ASSERT_EQUAL(cpu, 1);
-    (void)strcpy(f.base.machine.gpu.name, "another");
-    list(&f);
-    CU_ASSERT_EQUAL(f.count, 6);
-    stop_uncertain(&f);
+    (void)strcpy(f->base.machine.gpu.name, "another");
+    list(f);
+    CU_ASSERT_EQUAL(f->count, 6);
 }
 
-static struct fulcrum_design design_in(
-    const struct uncertain_fixture *f, const double *score)
+static struct fulcrum_design design_in(const struct fixture *f, const double *score)
 {
     struct fulcrum_design design;
-    enum fulcrum_status status =
-        score != NULL
-            ? fulcrum_scenario_design_in(f->scenario, score, &nominal, &design, NULL)
-            : fulcrum_scenario_design(f->scenario, &nominal, &design, NULL);
-    ASSERT_OK(status);
+    ASSERT_OK(fulcrum_scenario_design_in(f->scenario, score, &nominal, &design, NULL));
     return design;
 }
 
-static void start_scenario(struct uncertain_fixture *f)
+static void start_scenario(struct fixture *f)
 {
     start_uncertain(f);
-    ASSERT_OK(fulcrum_scenario_new(&f->inputs, &f->scenario, NULL));
+    start(f);
     CU_ASSERT_FATAL(fulcrum_uncertain_input_slots(&f->inputs) <= SLOTS_MOST);
     for (size_t i = 0; i < SLOTS_MOST; i++) {
         f->score[i] = FULCRUM_UNKNOWN;
     }
 }
 
-TEST(test_no_score_is_the_design_itself)
+DESIGN_TEST(test_no_score_is_the_design_itself)
 {
-    struct uncertain_fixture f = {0};
-    start_scenario(&f);
-    struct fulcrum_design a = design_in(&f, NULL);
-    struct fulcrum_design b = design_in(&f, f.score);
+    start_scenario(f);
+    struct fulcrum_design a = design_of(f, &nominal);
+    struct fulcrum_design b = design_in(f, f->score);
     CU_ASSERT_EQUAL(a.workload.step.mean_s, b.workload.step.mean_s);
     CU_ASSERT_EQUAL(a.workload.host.per_batch_s, b.workload.host.per_batch_s);
     CU_ASSERT_EQUAL(a.workload.host.delay_s, b.workload.host.delay_s);
     CU_ASSERT_EQUAL(a.machine.rest_w, b.machine.rest_w);
-    stop_uncertain(&f);
 }
 
 /* One score at a time: its own field moves as its law says, and nothing else does. */
-TEST(test_a_score_moves_its_own_number)
+DESIGN_TEST(test_a_score_moves_its_own_number)
 {
-    struct uncertain_fixture f = {0};
-    start_scenario(&f);
-    list(&f);
-    const struct fulcrum_uncertain_input *step = find(&f, "workload.step.mean_s");
-    const struct fulcrum_uncertain_input *rest = find(&f, "machine.rest_w");
+    start_scenario(f);
+    list(f);
+    const struct fulcrum_uncertain_input *step = find(f, "workload.step.mean_s");
+    const struct fulcrum_uncertain_input *rest = find(f, "machine.rest_w");
     if (step != NULL && rest != NULL) {
-        f.score[step->slot] = 2.0;
-        struct fulcrum_design design = design_in(&f, f.score);
+        f->score[step->slot] = 2.0;
+        struct fulcrum_design design = design_in(f, f->score);
         assert_close("step", design.workload.step.mean_s, 2e-3 * exp(0.2), 1e-6);
-        assert_close("told", fulcrum_uncertain_input_value(&f.inputs, step, 2.0),
+        assert_close("told", fulcrum_uncertain_input_value(&f->inputs, step, 2.0),
             2e-3 * exp(0.2), 1e-12);
         CU_ASSERT_EQUAL(design.machine.rest_w, 100.0);
         CU_ASSERT_EQUAL(design.workload.host.per_batch_s, 1e-3);
-        f.score[rest->slot] = -1.0;
-        design = design_in(&f, f.score);
+        f->score[rest->slot] = -1.0;
+        design = design_in(f, f->score);
         assert_close("rest", design.machine.rest_w, 100.0 / 1.5, 1e-12);
-        assert_close("told", fulcrum_uncertain_input_value(&f.inputs, rest, -1.0),
+        assert_close("told", fulcrum_uncertain_input_value(&f->inputs, rest, -1.0),
             100.0 / 1.5, 1e-12);
     }
     CU_ASSERT(step != NULL && rest != NULL);
-    stop_uncertain(&f);
 }
 
-TEST(test_a_scale_moves_all_times)
+DESIGN_TEST(test_a_scale_moves_all_times)
 {
-    struct uncertain_fixture f = {0};
-    start_scenario(&f);
-    fulcrum_scenario_free(f.scenario);
-    (void)strcpy(f.base.machine.cpu.name, "another");
-    ASSERT_OK(fulcrum_scenario_new(&f.inputs, &f.scenario, NULL));
-    struct fulcrum_design before = design_in(&f, f.score);
-    f.score[FULCRUM_SLOT_CPU_SCALE] = 1.0;
-    struct fulcrum_design after = design_in(&f, f.score);
+    start_scenario(f);
+    (void)strcpy(f->base.machine.cpu.name, "another");
+    start(f);
+    struct fulcrum_design before = design_in(f, f->score);
+    f->score[FULCRUM_SLOT_CPU_SCALE] = 1.0;
+    struct fulcrum_design after = design_in(f, f->score);
     assert_close("step", after.workload.step.mean_s / before.workload.step.mean_s,
         FULCRUM_CPU_SPREAD_FACTOR, 1e-12);
     assert_close("host",
         after.workload.host.per_batch_s / before.workload.host.per_batch_s,
         FULCRUM_CPU_SPREAD_FACTOR, 1e-12);
-    stop_uncertain(&f);
 }
 
 /* Normal scores give the correlation, mean and spread that draws have. */
-TEST(test_scores_of_a_group_keep_its_correlation)
+DESIGN_TEST(test_scores_of_a_group_keep_its_correlation)
 {
     enum { WORLDS = 4000 };
-    struct uncertain_fixture f = {0};
-    start_scenario(&f);
-    list(&f);
+    start_scenario(f);
+    list(f);
     gsl_rng *rng = gsl_rng_alloc(gsl_rng_taus2);
     double sum[5] = {0.0};
     for (size_t k = 0; k < WORLDS; k++) {
-        for (size_t i = 0; i < f.count; i++) {
-            f.score[f.uncertain[i].slot] = gsl_ran_ugaussian(rng);
+        for (size_t i = 0; i < f->count; i++) {
+            f->score[f->uncertain[i].slot] = gsl_ran_ugaussian(rng);
         }
-        struct fulcrum_design design = design_in(&f, f.score);
+        struct fulcrum_design design = design_in(f, f->score);
         double x = log(design.workload.host.per_batch_s / 1e-3) / 0.1;
         double y = log(design.workload.host.per_item_s / 2e-5) / 0.1;
         double z = log(design.workload.step.mean_s / 2e-3) / 0.1;
@@ -701,36 +615,33 @@ TEST(test_scores_of_a_group_keep_its_correlation)
     CU_ASSERT_DOUBLE_EQUAL(sum[3], 0.6, 4.0 * sqrt(1.36) * sigma);
     CU_ASSERT_DOUBLE_EQUAL(sum[4], 0.0, 4.0 * sigma);
     gsl_rng_free(rng);
-    stop_uncertain(&f);
 }
 
 /* Kept draws are one chance: its score chooses a row, all rows equally often. */
-TEST(test_kept_draws_are_one_chance)
+DESIGN_TEST(test_kept_draws_are_one_chance)
 {
-    struct uncertain_fixture f = {0};
-    start_scenario(&f);
-    fulcrum_scenario_free(f.scenario);
+    start_scenario(f);
     const double kept[] = {1e-3, NAN, 1e-5, NAN, 3e-3, NAN, 3e-5, NAN};
-    ASSERT_OK(fulcrum_calibration_set_draws(f.calibrations[0], kept, 2, NULL));
-    ASSERT_OK(fulcrum_scenario_new(&f.inputs, &f.scenario, NULL));
-    list(&f);
-    size_t rows = f.count;
-    for (size_t i = 0; i < f.count; i++) {
-        rows = f.uncertain[i].kind == FULCRUM_UNCERTAIN_DRAWS ? i : rows;
+    ASSERT_OK(fulcrum_calibration_set_draws(f->calibrations[0], kept, 2, NULL));
+    start(f);
+    list(f);
+    size_t rows = f->count;
+    for (size_t i = 0; i < f->count; i++) {
+        rows = f->uncertain[i].kind == FULCRUM_UNCERTAIN_DRAWS ? i : rows;
     }
-    CU_ASSERT_EQUAL(f.count, 3);
-    CU_ASSERT_FATAL(rows < f.count);
-    CU_ASSERT_EQUAL(design_in(&f, f.score).workload.host.per_item_s, 2e-5);
-    f.score[f.uncertain[rows].slot] = -0.1;
-    CU_ASSERT_EQUAL(design_in(&f, f.score).workload.host.per_item_s, 1e-5);
-    CU_ASSERT_EQUAL(design_in(&f, f.score).workload.host.per_batch_s, 1e-3);
-    CU_ASSERT_EQUAL(design_in(&f, f.score).workload.step.mean_s, 2e-3);
-    f.score[f.uncertain[rows].slot] = 0.1;
-    CU_ASSERT_EQUAL(design_in(&f, f.score).workload.host.per_batch_s, 3e-3);
-    f.score[f.uncertain[rows].slot] = 40.0; /* beyond the last row there is none */
-    CU_ASSERT_EQUAL(design_in(&f, f.score).workload.host.per_batch_s, 3e-3);
-    CU_ASSERT(isnan(fulcrum_uncertain_input_value(&f.inputs, &f.uncertain[rows], 1.0)));
-    stop_uncertain(&f);
+    CU_ASSERT_EQUAL(f->count, 3);
+    CU_ASSERT_FATAL(rows < f->count);
+    CU_ASSERT_EQUAL(design_in(f, f->score).workload.host.per_item_s, 2e-5);
+    f->score[f->uncertain[rows].slot] = -0.1;
+    CU_ASSERT_EQUAL(design_in(f, f->score).workload.host.per_item_s, 1e-5);
+    CU_ASSERT_EQUAL(design_in(f, f->score).workload.host.per_batch_s, 1e-3);
+    CU_ASSERT_EQUAL(design_in(f, f->score).workload.step.mean_s, 2e-3);
+    f->score[f->uncertain[rows].slot] = 0.1;
+    CU_ASSERT_EQUAL(design_in(f, f->score).workload.host.per_batch_s, 3e-3);
+    f->score[f->uncertain[rows].slot] = 40.0; /* beyond the last row there is none */
+    CU_ASSERT_EQUAL(design_in(f, f->score).workload.host.per_batch_s, 3e-3);
+    CU_ASSERT(
+        isnan(fulcrum_uncertain_input_value(&f->inputs, &f->uncertain[rows], 1.0)));
 }
 
 /* PCIe 3.0 x16 and 5.0 x16, spec rates. */
