@@ -5,9 +5,10 @@
 #include <math.h>
 #include <stdarg.h>
 #include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 
-#include <gsl/gsl_sort.h>
+#include "model/min_max.h"
 
 /* What was answered about a machine. */
 
@@ -146,7 +147,7 @@ static size_t add_axis(
 {
     struct fulcrum_string list = {0};
     size_t kept = 0;
-    gsl_sort(values, 1, count);
+    qsort(values, count, sizeof(double), fulcrum_compare_numbers);
     for (size_t i = 0; i < count; i++) {
         if (i == 0 || values[i] > values[i - 1] + 0.5) {
             fulcrum_string_add(&list, "%s%.0f", kept++ > 0 ? "," : "", values[i]);
