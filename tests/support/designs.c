@@ -4,6 +4,7 @@
 
 #include "tests/support/designs.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -88,12 +89,13 @@ void designs_set(struct fulcrum_design *design, const char *settings)
 {
     char text[1000];
     CU_ASSERT_FATAL(strlen(settings) < sizeof text);
-    (void)strcpy(text, settings);
+    (void)snprintf(text, sizeof text, "%s", settings);
     char *rest = text;
     for (char *path = strtok_r(text, " ", &rest); path != NULL;
          path = strtok_r(NULL, " ", &rest)) {
         char *value = strchr(path, '=');
         CU_ASSERT_PTR_NOT_NULL_FATAL(value);
+        assert(value != NULL);
         *value++ = '\0';
         const struct fulcrum_field *field = fulcrum_field_find(path);
         CU_ASSERT_PTR_NOT_NULL_FATAL(field);

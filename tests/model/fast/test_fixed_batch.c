@@ -32,7 +32,7 @@ static struct fulcrum_cycle solve(const struct fulcrum_network *network)
     return cycle;
 }
 
-static double period_s(const struct fulcrum_network *network)
+static double period_of(const struct fulcrum_network *network)
 {
     return network->batch_size / solve(network).steps_per_s;
 }
@@ -54,10 +54,10 @@ TEST(test_threads_are_filled_in_turns)
     struct fulcrum_network network = plain(40, 40);
     network.cpu.core_count = 10;
     network.cpu.thread_count = 10;
-    assert_close("four turns", period_s(&network), 3.5 + 4.0 * 3.0, 0.02);
+    assert_close("four turns", period_of(&network), 3.5 + 4.0 * 3.0, 0.02);
     network.cpu.smt_yield_frac = 0.5;
     network.cpu.core_count = 5;
-    assert_close("at 7.5 threads", period_s(&network), 3.5 + 160.0 / 10.0, 0.02);
+    assert_close("at 7.5 threads", period_of(&network), 3.5 + 160.0 / 10.0, 0.02);
 }
 
 /* E[max of n exponentials] is the harmonic sum; beyond S threads they end at rate S. */
@@ -84,7 +84,7 @@ TEST(test_full_barrier_takes_the_slowest_step)
         double expected_s = 3.5 + 3.0 * slowest_exponential(actors, servers);
         /* The end of a queue is not as sharp as a mean field has it. */
         double tolerance = servers < actors ? 0.05 : 0.01;
-        assert_close("barrier", period_s(&network), expected_s, tolerance);
+        assert_close("barrier", period_of(&network), expected_s, tolerance);
     }
 }
 
@@ -94,31 +94,31 @@ TEST(test_two_actors_wait_for_the_slower)
     struct fulcrum_network network = plain(2, 2);
     network.step = (struct fulcrum_step){3.0, 0.5, FULCRUM_LAW_ERLANG};
     /* Here k = 4 and a stage takes 0.75 s: 3 + 0.75 * 4 * 70 / 256. */
-    assert_close("pair", period_s(&network), 3.5 + 3.8203125, 0.01);
+    assert_close("pair", period_of(&network), 3.5 + 3.8203125, 0.01);
 }
 
 TEST(test_an_actor_alone_never_waits)
 {
     struct fulcrum_network network = plain(1, 1);
     network.step = (struct fulcrum_step){3.0, 0.7, FULCRUM_LAW_LOGNORMAL};
-    assert_close("alone", period_s(&network), 6.5, 0.01);
+    assert_close("alone", period_of(&network), 6.5, 0.01);
 }
 
 TEST(test_the_slowest_part_sets_the_pace)
 {
     struct fulcrum_network network = plain(512, 64);
     network.step = (struct fulcrum_step){1e-3, 1.0, FULCRUM_LAW_EXPONENTIAL};
-    assert_close("both stages", period_s(&network), 3.0, 1e-3);
+    assert_close("both stages", period_of(&network), 3.0, 1e-3);
     network.depth = 2;
-    assert_close("GPU", period_s(&network), 2.0, 1e-3);
+    assert_close("GPU", period_of(&network), 2.0, 1e-3);
     network.host.per_batch_s = 2.5;
-    assert_close("host", period_s(&network), 2.5, 1e-3);
+    assert_close("host", period_of(&network), 2.5, 1e-3);
     network.cpu.core_count = 8;
     network.cpu.thread_count = 8;
     network.step.mean_s = 1.0;
-    assert_close("CPU", period_s(&network), 64.0 / 8.0, 5e-3);
+    assert_close("CPU", period_of(&network), 64.0 / 8.0, 5e-3);
     network.step.mean_s = 0.0;
-    assert_close("no steps", period_s(&network), 2.5, 1e-3);
+    assert_close("no steps", period_of(&network), 2.5, 1e-3);
 }
 
 /* Without anything but steps, and batches of one, threads are always busy. */
@@ -140,7 +140,7 @@ static double log_period(double step_s)
     network.cpu.smt_yield_frac = 0.3;
     network.depth = 2;
     network.step = (struct fulcrum_step){step_s, 0.5, FULCRUM_LAW_LOGNORMAL};
-    return log(period_s(&network));
+    return log(period_of(&network));
 }
 
 /* A fit needs a throughput without steps in its parameters. */

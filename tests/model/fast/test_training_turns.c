@@ -18,7 +18,7 @@ static struct fulcrum_network plain(double actors)
         .depth = 1};
 }
 
-static struct fulcrum_network training(double actors, double period, double train_s)
+static struct fulcrum_network training_of(double actors, double period, double train_s)
 {
     struct fulcrum_network network = plain(actors);
     network.training = (struct fulcrum_training){period, train_s, 10.0, 1.0};
@@ -74,7 +74,7 @@ TEST(test_flows_add_up)
 /* One actor never shares a batch: both states of (11) have closed forms. */
 TEST(test_long_train_steps_are_turns)
 {
-    struct fulcrum_network network = training(1, 40000, 8000.0);
+    struct fulcrum_network network = training_of(1, 40000, 8000.0);
     double alone = 1.0 / 1.03;
     double shared = 1.0 / 1.06;
     struct outcome out = solve(&network);
@@ -93,7 +93,7 @@ TEST(test_turns_are_weighed_by_their_time)
 {
     static const double actors[] = {4, 30, 200};
     for (size_t i = 0; i < 3; i++) {
-        struct fulcrum_network network = training(actors[i], 4e5, 900.0);
+        struct fulcrum_network network = training_of(actors[i], 4e5, 900.0);
         struct outcome out = solve(&network);
         double x0 = out.alone.steps_per_s;
         double x1 = out.shared.steps_per_s;
@@ -112,7 +112,7 @@ TEST(test_turns_are_weighed_by_their_time)
 TEST(test_short_train_steps_are_a_slower_gpu)
 {
     /* All 64 actors alternate in halves, X = 32 / g(32) of a GPU that never rests. */
-    struct fulcrum_network network = training(64, 8.0, 1e-4);
+    struct fulcrum_network network = training_of(64, 8.0, 1e-4);
     network.gpu = (struct fulcrum_batch_time){.per_batch_s = 100.0};
     network.training.env_steps_per_train_step = 1e-3; /* t_T / K = 0.1 s a step */
     struct outcome out = solve(&network);
@@ -124,7 +124,7 @@ TEST(test_training_that_costs_nothing_changes_nothing)
 {
     static const double costs[][2] = {{1e9, 1.0}, {100, 1e-9}, {1e6, 1e-5}};
     for (size_t i = 0; i < 3; i++) {
-        struct fulcrum_network network = training(30, costs[i][0], costs[i][1]);
+        struct fulcrum_network network = training_of(30, costs[i][0], costs[i][1]);
         struct outcome out = solve(&network);
         assert_close("X", out.flow.steps_per_s, out.alone.steps_per_s, 1e-6);
         assert_close("at CPU", out.flow.at_cpu, out.alone.at_cpu, 1e-6);
@@ -137,7 +137,7 @@ TEST(test_a_learner_that_holds_up_conserves_work)
 {
     static const double periods[] = {400, 3000, 50000};
     for (size_t i = 0; i < 3; i++) {
-        struct fulcrum_network network = training(64, periods[i], 0.05 * periods[i]);
+        struct fulcrum_network network = training_of(64, periods[i], 0.05 * periods[i]);
         struct outcome out = solve(&network);
         double batch = out.flow.steps_per_s / out.flow.batches_per_s;
         double each_s = 0.05 + (0.02 + 0.01 * batch) / batch;
@@ -156,7 +156,7 @@ static void assert_even_fall(double period)
     double before = 0.0;
     for (int k = 0; k < COSTS; k++) {
         double each_s = 1e-6 * pow(1.03, (double)k);
-        struct fulcrum_network network = training(64, period, each_s * period);
+        struct fulcrum_network network = training_of(64, period, each_s * period);
         double rate = solve(&network).flow.steps_per_s;
         CU_ASSERT(k == 0 || (rate <= before * 1.0005 && rate >= before * 0.955));
         before = rate;
@@ -173,7 +173,7 @@ TEST(test_throughput_falls_evenly_with_training)
 TEST(test_rough_training_is_flagged)
 {
     static const unsigned mix = FULCRUM_FLAG_TRAINING_MIX;
-    struct fulcrum_network network = training(64, 5000, 5.0);
+    struct fulcrum_network network = training_of(64, 5000, 5.0);
     CU_ASSERT_EQUAL(solve(&network).flags & mix, 0U);
     network.training.queue_train_steps = 1.9;
     CU_ASSERT((solve(&network).flags & mix) != 0U);
@@ -199,7 +199,7 @@ TEST(test_a_lone_actor_shares_by_hand)
     /* Long train steps one after the other: inference never has the GPU alone. */
     static const double sharing[] = {0.5, 0.8, 1.0, 1.6};
     for (size_t i = 0; i < LENGTH(sharing); i++) {
-        struct fulcrum_network network = training(1, 1.0, 1.0);
+        struct fulcrum_network network = training_of(1, 1.0, 1.0);
         network.step = (struct fulcrum_step){1.0, 0.0, FULCRUM_LAW_DETERMINISTIC};
         network.gpu = (struct fulcrum_batch_time){.per_batch_s = 0.5};
         network.training.env_steps_per_train_step = 1000.0;
@@ -219,7 +219,7 @@ TEST(test_sharing_is_the_same_to_both_solvers)
     static const double periods[] = {30.0, 400.0, 5000.0};
     for (size_t i = 0; i < 3; i++) {
         for (size_t k = 0; k < 3; k++) {
-            struct fulcrum_network network = training(16, periods[k], 0.0);
+            struct fulcrum_network network = training_of(16, periods[k], 0.0);
             network.training.train_step_s = 0.04 * periods[k];
             network.training.sharing_frac = sharing[i];
             assert_close("fast", steps_per_s(&network, FULCRUM_METHOD_FAST),
@@ -233,14 +233,14 @@ TEST(test_sharing_that_costs_more_slows_down)
     static const double sharing[] = {1.8, 1.0, 0.8, 0.6, 0.3};
     double before = (double)INFINITY;
     for (size_t i = 0; i < LENGTH(sharing); i++) {
-        struct fulcrum_network network = training(16, 400, 16.0);
+        struct fulcrum_network network = training_of(16, 400, 16.0);
         network.training.sharing_frac = sharing[i];
         double rate = steps_per_s(&network, FULCRUM_METHOD_FAST);
         CU_ASSERT(rate < before);
         before = rate;
     }
     /* 0 stands for 1, which a network of an earlier version has. */
-    struct fulcrum_network zero = training(16, 400, 16.0);
+    struct fulcrum_network zero = training_of(16, 400, 16.0);
     struct fulcrum_network one = zero;
     zero.training.sharing_frac = 0.0;
     assert_close("zero", steps_per_s(&zero, FULCRUM_METHOD_FAST),

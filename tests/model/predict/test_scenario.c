@@ -442,7 +442,7 @@ static void start_uncertain(struct fixture *f)
     borrow(f);
 }
 
-static void list(struct fixture *f)
+static void list_inputs(struct fixture *f)
 {
     free(f->uncertain);
     f->uncertain = NULL;
@@ -467,7 +467,7 @@ static const struct fulcrum_uncertain_input *find(
 DESIGN_TEST(test_what_is_in_force_has_a_chance)
 {
     start_uncertain(f);
-    list(f);
+    list_inputs(f);
     CU_ASSERT_EQUAL_FATAL(f->count, 4);
     const struct fulcrum_uncertain_input *step = find(f, "workload.step.mean_s");
     const struct fulcrum_uncertain_input *rest = find(f, "machine.rest_w");
@@ -479,7 +479,7 @@ DESIGN_TEST(test_what_is_in_force_has_a_chance)
 DESIGN_TEST(test_covariance_makes_a_group)
 {
     start_uncertain(f);
-    list(f);
+    list_inputs(f);
     const struct fulcrum_uncertain_input *batch = find(f, "workload.host.per_batch_s");
     const struct fulcrum_uncertain_input *item = find(f, "workload.host.per_item_s");
     const struct fulcrum_uncertain_input *step = find(f, "workload.step.mean_s");
@@ -497,7 +497,7 @@ DESIGN_TEST(test_settings_and_later_calibrations_leave_no_chance)
     set(f, "machine.rest_w", 90.0);
     designs_add_log(
         add_calibration(f, &f->base.machine), "workload.step.mean_s", 3e-3, 0.0);
-    list(f);
+    list_inputs(f);
     CU_ASSERT_EQUAL(f->count, 2);
     CU_ASSERT_PTR_NULL(find(f, "machine.rest_w"));
     CU_ASSERT_PTR_NULL(find(f, "workload.step.mean_s"));
@@ -508,7 +508,7 @@ DESIGN_TEST(test_scaled_times_have_a_chance_of_their_own)
 {
     start_uncertain(f);
     (void)strcpy(f->base.machine.cpu.name, "another");
-    list(f);
+    list_inputs(f);
     size_t cpu = 0;
     for (size_t i = 0; i < f->count; i++) {
         cpu += f->uncertain[i].kind == FULCRUM_UNCERTAIN_CPU_SCALE;
@@ -516,7 +516,7 @@ DESIGN_TEST(test_scaled_times_have_a_chance_of_their_own)
     }
     CU_ASSERT_EQUAL(cpu, 1);
     (void)strcpy(f->base.machine.gpu.name, "another");
-    list(f);
+    list_inputs(f);
     CU_ASSERT_EQUAL(f->count, 6);
 }
 
@@ -552,7 +552,7 @@ DESIGN_TEST(test_no_score_is_the_design_itself)
 DESIGN_TEST(test_a_score_moves_its_own_number)
 {
     start_scenario(f);
-    list(f);
+    list_inputs(f);
     const struct fulcrum_uncertain_input *step = find(f, "workload.step.mean_s");
     const struct fulcrum_uncertain_input *rest = find(f, "machine.rest_w");
     if (step != NULL && rest != NULL) {
@@ -592,7 +592,7 @@ DESIGN_TEST(test_scores_of_a_group_keep_its_correlation)
 {
     enum { WORLDS = 4000 };
     start_scenario(f);
-    list(f);
+    list_inputs(f);
     gsl_rng *rng = gsl_rng_alloc(gsl_rng_taus2);
     double sum[5] = {0.0};
     for (size_t k = 0; k < WORLDS; k++) {
@@ -624,7 +624,7 @@ DESIGN_TEST(test_kept_draws_are_one_chance)
     const double kept[] = {1e-3, NAN, 1e-5, NAN, 3e-3, NAN, 3e-5, NAN};
     ASSERT_OK(fulcrum_calibration_set_draws(f->calibrations[0], kept, 2, NULL));
     start(f);
-    list(f);
+    list_inputs(f);
     size_t rows = f->count;
     for (size_t i = 0; i < f->count; i++) {
         rows = f->uncertain[i].kind == FULCRUM_UNCERTAIN_DRAWS ? i : rows;

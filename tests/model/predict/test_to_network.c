@@ -581,9 +581,9 @@ TEST(test_simulation_agrees_with_equations)
             design.workload.batching.population_frac = rows[i].population_frac;
         }
         struct outcome fast = outcome_of(&design, FULCRUM_METHOD_FAST);
-        struct outcome simulated = outcome_of(&design, FULCRUM_METHOD_SIMULATE);
+        struct outcome judge = outcome_of(&design, FULCRUM_METHOD_SIMULATE);
         /* What the fast method tells of its own error (fast.c), and the noise. */
-        assert_close("rate", fast.steps_per_s, simulated.steps_per_s,
+        assert_close("rate", fast.steps_per_s, judge.steps_per_s,
             fast.solution.error_rel + 0.004);
     }
 }

@@ -198,11 +198,11 @@ TEST(test_a_duel_counts_draws)
 /* Estimates by a simulation beside draws by equations: neither touches the other. */
 TEST(test_estimates_may_be_solved_otherwise)
 {
-    static const struct fulcrum_solver_options simulated = {
+    static const struct fulcrum_solver_options by_events = {
         .method = FULCRUM_METHOD_SIMULATE, .seed = 1, .half_width_rel = 0.02};
     struct bench *solved = start();
     struct bench *mixed = start();
-    mixed->plan.estimate = &simulated;
+    mixed->plan.estimate = &by_events;
     run(solved);
     run(mixed);
     CU_ASSERT_EQUAL(mixed->study->predictions[0].method, FULCRUM_METHOD_SIMULATE);
