@@ -15,6 +15,21 @@ static struct fulcrum_network plain(double actors, double threads, double per_ba
     return plain_network(actors, threads, per_batch_s, 0.05 * per_batch_s);
 }
 
+struct few_case {
+    double actors;
+    double threads;
+    double per_batch_s;
+    double limit;
+    int suits;
+};
+
+static struct fulcrum_network network_of(const struct few_case *of)
+{
+    struct fulcrum_network network = plain(of->actors, of->threads, of->per_batch_s);
+    network.batch_size = of->limit;
+    return network;
+}
+
 static struct fulcrum_cycle few(const struct fulcrum_network *network)
 {
     struct fulcrum_cycle out = {.batch = 0.0};
@@ -74,27 +89,20 @@ TEST(test_two_actors_by_hand)
  */
 TEST(test_exponential_steps_agree_with_the_chain)
 {
-    static const struct {
-        double actors;
-        double threads;
-        double per_batch_s;
-        double limit;
-    } cases[] = {
-        {3, 3, 0.3, 0},
-        {5, 8, 0.05, 0},
-        {5, 8, 1.0, 2},
-        {12, 12, 0.2, 3},
-        {12, 12, 2.0, 0},
-        {2, 1, 0.4, 0},
-        {3, 1, 0.7, 0},
-        {6, 2, 0.5, 2},
-        {9, 4, 0.1, 0},
-        {12, 3, 2.0, 5},
+    static const struct few_case cases[] = {
+        {3, 3, 0.3, 0, 0},
+        {5, 8, 0.05, 0, 0},
+        {5, 8, 1.0, 2, 0},
+        {12, 12, 0.2, 3, 0},
+        {12, 12, 2.0, 0, 0},
+        {2, 1, 0.4, 0, 0},
+        {3, 1, 0.7, 0, 0},
+        {6, 2, 0.5, 2, 0},
+        {9, 4, 0.1, 0, 0},
+        {12, 3, 2.0, 5, 0},
     };
     for (size_t i = 0; i < LENGTH(cases); i++) {
-        struct fulcrum_network network =
-            plain(cases[i].actors, cases[i].threads, cases[i].per_batch_s);
-        network.batch_size = cases[i].limit;
+        struct fulcrum_network network = network_of(&cases[i]);
         struct fulcrum_solution exact = {.steps_per_s = 0.0};
         ASSERT_OK(fulcrum_chain_solve(&network, &exact, NULL));
         assert_close("chain", few(&network).steps_per_s, exact.steps_per_s, 6e-3);
@@ -107,26 +115,19 @@ TEST(test_exponential_steps_agree_with_the_chain)
  */
 TEST(test_other_laws_agree_with_simulation)
 {
-    static const struct {
-        double actors;
-        double threads;
-        double per_batch_s;
-        double limit;
-    } cases[] = {
-        {2, 2, 0.6, 0},
-        {2, 1, 0.6, 0},
-        {4, 6, 0.4, 2},
-        {5, 2, 0.3, 0},
-        {10, 12, 0.3, 3},
-        {10, 4, 0.5, 4},
+    static const struct few_case cases[] = {
+        {2, 2, 0.6, 0, 0},
+        {2, 1, 0.6, 0, 0},
+        {4, 6, 0.4, 2, 0},
+        {5, 2, 0.3, 0, 0},
+        {10, 12, 0.3, 3, 0},
+        {10, 4, 0.5, 4, 0},
     };
     struct fulcrum_solver_options options = {.seed = 1, .half_width_rel = 0.008};
     for (size_t i = 0; i < LAWS * LENGTH(cases); i += 2) {
         size_t j = i / LAWS;
-        struct fulcrum_network network =
-            plain(cases[j].actors, cases[j].threads, cases[j].per_batch_s);
+        struct fulcrum_network network = network_of(&cases[j]);
         struct fulcrum_solution truth = {.steps_per_s = 0.0};
-        network.batch_size = cases[j].limit;
         network.step = laws[(i + j) % LAWS];
         ASSERT_OK(fulcrum_simulate(&network, &options, &truth, NULL));
         struct fulcrum_cycle cycle = few(&network);
@@ -193,7 +194,6 @@ TEST(test_gpu_stretch_lengthens_the_gpu_alone)
     assert_close("at GPU", stretched.at_gpu, longer.at_gpu, 1e-12);
 }
 
-/* A delay a thousand steps long makes actors alternate for ever. */
 /* Throughput as the time of an item falls by little, six times. */
 static void assert_rises_smoothly(struct fulcrum_network *network)
 {
@@ -228,6 +228,7 @@ TEST(test_close_networks_get_close_answers)
     }
 }
 
+/* A delay a thousand steps long makes actors alternate for ever. */
 TEST(test_rhythm_does_not_settle)
 {
     struct fulcrum_network network = plain(9.0, 9.0, 25.0);
@@ -272,13 +273,7 @@ TEST(test_what_is_accepted)
 
 TEST(test_what_it_suits)
 {
-    static const struct {
-        double actors;
-        double threads;
-        double per_batch_s;
-        double limit;
-        int suits;
-    } cases[] = {
+    static const struct few_case cases[] = {
         {6, 6, 0.5, 0, 1},
         {7, 8, 0.5, 0, 0},
         {7, 8, 0.5, 7, 0},
@@ -293,9 +288,7 @@ TEST(test_what_it_suits)
         {25, 16, 0.2, 5, 0},
     };
     for (size_t i = 0; i < LENGTH(cases); i++) {
-        struct fulcrum_network network =
-            plain(cases[i].actors, cases[i].threads, cases[i].per_batch_s);
-        network.batch_size = cases[i].limit;
+        struct fulcrum_network network = network_of(&cases[i]);
         CU_ASSERT_EQUAL(fulcrum_greedy_small_suits(&network), cases[i].suits);
     }
 }

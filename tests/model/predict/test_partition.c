@@ -76,6 +76,13 @@ static struct fulcrum_placed sliced(const struct fulcrum_gpu_loop *loop,
     return placed;
 }
 
+static struct fulcrum_placed exclusive(const struct fulcrum_gpu_loop *loop)
+{
+    struct fulcrum_placed placed;
+    fulcrum_place_exclusive(loop, &placed);
+    return placed;
+}
+
 /* To the last bit. */
 static void assert_same(const struct fulcrum_placed *a, const struct fulcrum_placed *b)
 {
@@ -102,8 +109,7 @@ TEST(test_three_equal_stages_gain_what_their_serial_share_leaves)
     for (size_t i = 0; i < 3; i++) {
         struct fulcrum_gpu_loop loop = equal_stages(3, rows[i][0]);
         struct fulcrum_grouping grouping = all_apart(3);
-        struct fulcrum_placed alone;
-        fulcrum_place_exclusive(&loop, &alone);
+        struct fulcrum_placed alone = exclusive(&loop);
         struct fulcrum_placed apart = shares(&loop, &no_cost, &grouping);
         assert_close("gain", apart.rounds_per_s / alone.rounds_per_s, rows[i][1], 1e-3);
         assert_close("gain", apart.rounds_per_s / alone.rounds_per_s,
@@ -125,8 +131,7 @@ TEST(test_one_instance_is_exclusive_to_the_last_bit)
             .cache_byte = 40e6,
             .cache_law = {.exponent = 0.5, .working_set_byte = (double)NAN}};
         const struct fulcrum_grouping whole = {1, {{7, 1, 0}}};
-        struct fulcrum_placed alone;
-        fulcrum_place_exclusive(&loop, &alone);
+        struct fulcrum_placed alone = exclusive(&loop);
         struct fulcrum_placed one = shares(&loop, &sharing, &whole);
         assert_same(&alone, &one);
         one = sliced(&loop, &sharing, 1);
@@ -173,7 +178,6 @@ TEST(test_shares_agree_with_a_grid)
     }
 }
 
-/* The same rate where the optimum's own shares are asked for. */
 /* All that two stages do is arithmetic: with a whole GPU each they would do twice as
  * much as there is. */
 TEST(test_given_shares_are_of_one_gpu)
@@ -204,6 +208,7 @@ TEST(test_a_given_share_may_be_less_than_one_sm)
     assert_close("rate", placed.rounds_per_s, 0.005, 1e-9);
 }
 
+/* The same rate where the optimum's own shares are asked for. */
 TEST(test_given_shares_give_what_the_optimum_gave)
 {
     uint64_t state = 11;
@@ -251,8 +256,7 @@ TEST(test_dealing_out_environments_gains_nothing)
     loop.stages[0].per_round = (struct fulcrum_gpu_time){.sm_s = 0.6};
     loop.stages[0].alternates = 1;
     loop.stages[1] = loop.stages[0];
-    struct fulcrum_placed alone;
-    fulcrum_place_exclusive(&loop, &alone);
+    struct fulcrum_placed alone = exclusive(&loop);
     for (int n = 2; n <= 7; n++) {
         const struct fulcrum_grouping grouping = {1, {{3, n, 0}}};
         struct fulcrum_placed placed = shares(&loop, &no_cost, &grouping);
@@ -300,7 +304,6 @@ TEST(test_time_slices_overlap_what_the_host_does)
     assert_close("switches", placed.rounds_per_s, 1 / 1.25, 1e-12);
 }
 
-/* No placement beats what SMs, bandwidth and the stages themselves allow. */
 /* No process has less than an SM, and what that takes from others costs rate. */
 TEST(test_a_share_is_no_less_than_one_sm)
 {
@@ -340,8 +343,7 @@ TEST(test_turns_are_as_active_as_the_gpu_is_held)
             loop.stages[i].per_step.host_s = 0.2;
             loop.stages[i].per_round.host_s = 0;
         }
-        struct fulcrum_placed alone;
-        fulcrum_place_exclusive(&loop, &alone);
+        struct fulcrum_placed alone = exclusive(&loop);
         assert_close("alone", alone.sm_active_frac, 0.1, 1e-12);
         double density = alone.sm_active_frac / alone.sm_held_frac;
         sharing.envs_each = 1;
@@ -350,7 +352,7 @@ TEST(test_turns_are_as_active_as_the_gpu_is_held)
         /* The same launches, and no other work than that of one step. */
         loop.stages[0].per_step.host_s = 50;
         loop.count = 1;
-        fulcrum_place_exclusive(&loop, &alone);
+        alone = exclusive(&loop);
         density = alone.sm_active_frac / alone.sm_held_frac;
         sharing.envs_each = 0;
         loop.memory_byte = 1e12;
@@ -455,24 +457,19 @@ static struct fulcrum_mig small_gpu(void)
         .sm_count = 30,
         .memory_byte = 40e9,
         .profile_count = 2};
-    mig.profiles[0] = (struct fulcrum_mig_profile){.name = "1g",
-        .compute_slice_count = 1,
-        .memory_slice_count = 1,
-        .cache_slice_count = 1,
-        .sm_count = 10,
-        .memory_byte = 10e9,
-        .most_count = 3,
-        .start_count = 3,
-        .starts = {0, 1, 2}};
-    mig.profiles[1] = (struct fulcrum_mig_profile){.name = "2g",
-        .compute_slice_count = 2,
-        .memory_slice_count = 2,
-        .cache_slice_count = 2,
-        .sm_count = 20,
-        .memory_byte = 20e9,
-        .most_count = 1,
-        .start_count = 1,
-        .starts = {0}};
+    for (size_t i = 0; i < mig.profile_count; i++) {
+        double slices = (double)(i + 1);
+        mig.profiles[i] = (struct fulcrum_mig_profile){.name = "1g",
+            .compute_slice_count = slices,
+            .memory_slice_count = slices,
+            .cache_slice_count = slices,
+            .sm_count = 10 * slices,
+            .memory_byte = 10e9 * slices,
+            .most_count = i == 0 ? 3 : 1,
+            .start_count = i == 0 ? 3 : 1,
+            .starts = {0, 1, 2}};
+    }
+    mig.profiles[1].name[0] = '2';
     return mig;
 }
 
@@ -640,30 +637,22 @@ static struct fulcrum_mig_layout *layouts_of(
 /*
  * Known sets of instances: those that nos keeps for the A100-SXM4-40GB
  * (github.com/nebuly-ai/nos, pkg/gpu/mig/known_configs.go), and 4g beside 3g, which
- * the MIG User Guide's diagram has; as numbers of 1g, 2g, 3g, 4g and 7g.
+ * the MIG User Guide's diagram has; as numbers of 1g, 2g, 3g, 4g and 7g. Of those that
+ * do not fit, 4g beside 4g has the memory slices but eight compute slices; 3g beside 3g
+ * and 1g has the compute slices, and every memory slice taken.
  */
-TEST(test_known_layouts_of_an_a100_are_found)
+TEST(test_known_layouts_of_an_a100_are_found_and_no_wrong_ones)
 {
     static const char *const known[] = {"00001", "11010", "30010", "00200", "11100",
         "30100", "02100", "21100", "13000", "32000", "51000", "70000", "00110"};
+    static const char *const wrong[] = {
+        "00020", "10200", "00101", "80000", "04000", "40010", "03100", "12010"};
     struct fulcrum_mig mig = a100();
     size_t count = 0;
     struct fulcrum_mig_layout *layouts = layouts_of(&mig, &count);
     for (size_t i = 0; i < LENGTH(known); i++) {
         CU_ASSERT_PTR_NOT_NULL(find(layouts, count, known[i]));
     }
-    free(layouts);
-}
-
-/* 4g beside 4g has the memory slices but eight compute slices; 3g beside 3g and 1g has
- * the compute slices, and every memory slice taken. */
-TEST(test_what_does_not_fit_is_not_found)
-{
-    static const char *const wrong[] = {
-        "00020", "10200", "00101", "80000", "04000", "40010", "03100", "12010"};
-    struct fulcrum_mig mig = a100();
-    size_t count = 0;
-    struct fulcrum_mig_layout *layouts = layouts_of(&mig, &count);
     for (size_t i = 0; i < LENGTH(wrong); i++) {
         CU_ASSERT_PTR_NULL(find(layouts, count, wrong[i]));
     }

@@ -17,6 +17,13 @@ static struct fulcrum_replicas lower(const struct fulcrum_design *design)
     return replicas;
 }
 
+static struct fulcrum_replicas lower_with(
+    struct fulcrum_design *design, const char *settings)
+{
+    designs_set(design, settings);
+    return lower(design);
+}
+
 TEST(test_one_gpu_takes_the_whole_cpu)
 {
     struct fulcrum_design design = gpu_design();
@@ -34,9 +41,8 @@ TEST(test_one_gpu_takes_the_whole_cpu)
 TEST(test_gpus_share_threads_and_actors)
 {
     struct fulcrum_design design = gpu_design();
-    designs_set(&design,
+    struct fulcrum_replicas replicas = lower_with(&design,
         "run.gpu_count=8 workload.host.reserved_threads=3 machine.cpu.slice_s=2.8e-3");
-    struct fulcrum_replicas replicas = lower(&design);
     CU_ASSERT_EQUAL(replicas.count, 8.0);
     CU_ASSERT_EQUAL(replicas.network.actors, 5.0);
     CU_ASSERT_EQUAL(replicas.network.cpu.core_count, 2.5);
@@ -79,8 +85,8 @@ TEST(test_one_gpu_waits_for_nobody)
 TEST(test_training_steps_of_many_gpus_last_an_all_reduce_longer)
 {
     struct fulcrum_design design = trains_on_many();
-    designs_set(&design, "run.gpu_count=8 workload.training.allreduce=ring");
-    struct fulcrum_replicas replicas = lower(&design);
+    struct fulcrum_replicas replicas =
+        lower_with(&design, "run.gpu_count=8 workload.training.allreduce=ring");
     double ring = 2 * 7 / 8.0 * 17.6e6 / 150e9 + 14 * 3.4e-6;
     assert_close("step", replicas.network.training.train_step_s, 0.2 + ring, 1e-14);
     assert_close("idle", replicas.train_active_frac, 0.2 / (0.2 + ring), 1e-14);
@@ -111,10 +117,9 @@ TEST(test_unknown_links_are_free_and_said_to_be)
 TEST(test_a_worker_of_several_gpus_is_one_shard)
 {
     struct fulcrum_design design = trains_on_many();
-    designs_set(&design,
+    struct fulcrum_replicas replicas = lower_with(&design,
         "run.gpu_count=8 run.model_parallel_gpu_count=4 "
         "machine.link.peer_byte_per_s=1e15 machine.link.peer_latency_s=0");
-    struct fulcrum_replicas replicas = lower(&design);
     CU_ASSERT_EQUAL(replicas.count, 2.0);
     CU_ASSERT_EQUAL(replicas.network.actors, 20.0);
     CU_ASSERT_EQUAL(replicas.inference_active_frac, 0.25);
@@ -130,10 +135,9 @@ TEST(test_a_worker_of_several_gpus_is_one_shard)
 TEST(test_strong_scaling_shares_a_training_step)
 {
     struct fulcrum_design design = trains_on_many();
-    designs_set(&design,
+    struct fulcrum_replicas replicas = lower_with(&design,
         "run.gpu_count=8 run.batch_scaling=strong workload.network.parameter_count=1 "
         "machine.link.peer_latency_s=0");
-    struct fulcrum_replicas replicas = lower(&design);
     assert_close("K", replicas.network.training.env_steps_per_train_step, 420, 1e-14);
     assert_close("step", replicas.network.training.train_step_s, 0.025, 1e-6);
 }
@@ -170,11 +174,10 @@ TEST(test_a_cpu_learner_takes_its_core_from_the_actors)
 TEST(test_a_request_carries_its_environments)
 {
     struct fulcrum_design design = gpu_design();
-    designs_set(&design,
+    struct fulcrum_replicas replicas = lower_with(&design,
         "run.envs_per_actor=4 workload.host.per_item_s=2e-5 "
         "workload.training.env_steps_per_train_step=3360 "
         "workload.training.train_step_s=0.2 workload.batching.size=42");
-    struct fulcrum_replicas replicas = lower(&design);
     assert_close("step", replicas.network.step.mean_s, 8e-3, 1e-14);
     assert_close("cv", replicas.network.step.cv, 0.25, 1e-14);
     assert_close("h1", replicas.network.host.per_item_s, 8e-5, 1e-14);
@@ -185,17 +188,15 @@ TEST(test_a_request_carries_its_environments)
         &design, "workload.batching.size=3", FULCRUM_ERR_INFEASIBLE, "");
 }
 
-struct law_case {
-    enum fulcrum_step_law law;
-    enum fulcrum_step_law expected;
-    double envs;
-    double cv;
-};
-
 TEST(test_the_law_of_a_sum_of_steps)
 {
     const double pareto = 1.0 / sqrt(2.1 * 0.1);
-    const struct law_case cases[] = {
+    const struct {
+        enum fulcrum_step_law law;
+        enum fulcrum_step_law expected;
+        double envs;
+        double cv;
+    } cases[] = {
         {FULCRUM_LAW_LOGNORMAL, FULCRUM_LAW_LOGNORMAL, 1, 0.5},
         {FULCRUM_LAW_LOGNORMAL, FULCRUM_LAW_LOGNORMAL, 4, 0.25},
         {FULCRUM_LAW_EXPONENTIAL, FULCRUM_LAW_EXPONENTIAL, 1, 1.0},
@@ -309,16 +310,14 @@ TEST(test_hand_off_defaults_change_nothing)
     assert_close("wake", replicas.wake_s, 0.0, 0.0);
 }
 
-struct longer_case {
-    enum fulcrum_step_law law;
-    double cv;
-    double expected;
-};
-
 /* Where the cv is free the spread in seconds stays; else the whole is scaled. */
 TEST(test_a_longer_step_keeps_its_spread_where_the_law_can)
 {
-    static const struct longer_case cases[] = {
+    static const struct {
+        enum fulcrum_step_law law;
+        double cv;
+        double expected;
+    } cases[] = {
         {FULCRUM_LAW_LOGNORMAL, 0.5, 0.4},
         {FULCRUM_LAW_EXPONENTIAL, 1.0, 1.0},
         {FULCRUM_LAW_DETERMINISTIC, 0.0, 0.0},
@@ -345,9 +344,8 @@ TEST(test_a_longer_step_keeps_its_spread_where_the_law_can)
 TEST(test_a_step_lost_in_its_hand_off_does_not_vary)
 {
     struct fulcrum_design design = cpu_design();
-    designs_set(&design,
+    struct fulcrum_replicas replicas = lower_with(&design,
         "workload.step.mean_s=3e-8 workload.step.cv=0.2 workload.host.actor_s=2e-5");
-    struct fulcrum_replicas replicas = lower(&design);
     CU_ASSERT_EQUAL(replicas.network.step.law, FULCRUM_LAW_DETERMINISTIC);
     assert_close("cv", replicas.network.step.cv, 0.0, 0.0);
     assert_close("mean", replicas.network.step.mean_s, 2.003e-5, 1e-12);
@@ -385,10 +383,9 @@ struct outcome {
 static struct outcome outcome_of(
     const struct fulcrum_design *design, enum fulcrum_method method)
 {
-    static const double half_width_rel = 0.002;
     struct outcome out = {.steps_per_s = 0.0};
     struct fulcrum_solver_options options = {
-        .method = method, .seed = 7, .half_width_rel = half_width_rel};
+        .method = method, .seed = 7, .half_width_rel = 0.002};
     ASSERT_OK(fulcrum_design_check(design, NULL));
     ASSERT_OK(fulcrum_design_to_network(design, &out.replicas, NULL));
     ASSERT_OK(fulcrum_solve_pausing(&out.replicas, &options, &out.solution, NULL));

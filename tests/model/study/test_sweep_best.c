@@ -16,10 +16,16 @@ struct fixture {
     double threads[THREADS];
     struct fulcrum_sweep_axis axes[2];
     struct fulcrum_sweep_plan plan;
+    struct fulcrum_sweep_best *best;
+    struct fulcrum_sweep_best *other;
+    struct fulcrum_sweep_best *profile;
+    struct fulcrum_plateau plateau;
 };
 
-static void start(struct fixture *f)
+static void with_grid(void (*check)(struct fixture *f))
 {
+    struct fixture grid = {.best = NULL};
+    struct fixture *f = &grid;
     f->sizes[0] = 1.0;
     f->sizes[1] = 2.0;
     for (size_t i = 0; i < THREADS; i++) {
@@ -31,6 +37,19 @@ static void start(struct fixture *f)
         fulcrum_field_find("machine.cpu.thread_count"), f->threads, THREADS};
     f->plan = (struct fulcrum_sweep_plan){
         .axes = f->axes, .axis_count = 2, .predict = {.draws = DRAWS}};
+    check(f);
+    fulcrum_sweep_best_free(f->best);
+    fulcrum_sweep_best_free(f->other);
+    fulcrum_sweep_best_free(f->profile);
+}
+
+#define GRID_TEST(function) TEST_EACH(function, with_grid, struct fixture *f)
+
+static void start(struct fixture *f)
+{
+    ASSERT_OK(fulcrum_sweep_best_new(&f->plan, &f->best, NULL));
+    ASSERT_OK(fulcrum_sweep_best_new(&f->plan, &f->other, NULL));
+    ASSERT_OK(fulcrum_sweep_profile_new(&f->plan, &f->profile, NULL));
 }
 
 /* Draw k is best at two GPUs and 50 + 10 k threads. */
@@ -53,26 +72,16 @@ static void add_hill(struct fulcrum_sweep_best *best, size_t index)
     fulcrum_sweep_best_add(best, index, draws[0], DRAWS);
 }
 
-static struct fulcrum_sweep_best *new_best(const struct fulcrum_sweep_plan *plan)
-{
-    struct fulcrum_sweep_best *best = NULL;
-    ASSERT_OK(fulcrum_sweep_best_new(plan, &best, NULL));
-    return best;
-}
-
 /* Two threads that met the points in an order of their own. */
-TEST(test_the_interval_is_that_of_the_best_points_of_the_draws)
+GRID_TEST(test_the_interval_is_that_of_the_best_points_of_the_draws)
 {
-    struct fixture f;
-    start(&f);
-    struct fulcrum_sweep_best *best = new_best(&f.plan);
-    struct fulcrum_sweep_best *other = new_best(&f.plan);
+    start(f);
     for (size_t i = (size_t)SIZES * THREADS; i-- > 0;) {
-        add_hill(i % 3 == 0 ? other : best, i);
+        add_hill(i % 3 == 0 ? f->other : f->best, i);
     }
-    fulcrum_sweep_best_merge(best, other);
+    fulcrum_sweep_best_merge(f->best, f->other);
     /* Of 21 draws at 50, 60, .. 250, ranks 1 and 19 bound 90 %. */
-    struct fulcrum_best_along along = fulcrum_sweep_best_along(best, RATES, 1);
+    struct fulcrum_best_along along = fulcrum_sweep_best_along(f->best, RATES, 1);
     assert_close("lo", along.at.lo, 60.0, 0.0);
     assert_close("hi", along.at.hi, 240.0, 0.0);
     /* 1000 - away^2 is within 50 of 1000 up to 7 places away. */
@@ -83,53 +92,45 @@ TEST(test_the_interval_is_that_of_the_best_points_of_the_draws)
     assert_close("or", along.plateau_first.hi, 170.0, 0.0);
     assert_close("ends at", along.plateau_last.lo, 130.0, 0.0);
     assert_close("or", along.plateau_last.hi, 300.0, 0.0);
-    struct fulcrum_best_along spread = fulcrum_sweep_best_along(best, RATES, 0);
+    struct fulcrum_best_along spread = fulcrum_sweep_best_along(f->best, RATES, 0);
     CU_ASSERT_EQUAL(spread.draw_count, DRAWS);
     assert_close("ratio lo", spread.ratio.lo, 0.75, 0.0);
     assert_close("ratio hi", spread.ratio.hi, 3.0, 0.0);
     assert_close("value lo", spread.value.lo, 1000.0, 0.0);
     assert_close("value hi", spread.value.hi, 1000.0, 0.0);
-    along = fulcrum_sweep_best_along(best, RATES, 0);
+    along = fulcrum_sweep_best_along(f->best, RATES, 0);
     assert_close("always two", along.at.lo, 2.0, 0.0);
     assert_close("one is too few", along.first_near_frac, 0.0, 0.0);
     assert_close("two are best", along.last_near_frac, 1.0, 0.0);
-    fulcrum_sweep_best_free(other);
-    fulcrum_sweep_best_free(best);
 }
 
-TEST(test_ties_go_to_the_first_point_and_unknowns_to_none)
+GRID_TEST(test_ties_go_to_the_first_point_and_unknowns_to_none)
 {
-    struct fixture f;
-    start(&f);
-    struct fulcrum_sweep_best *best = new_best(&f.plan);
-    struct fulcrum_sweep_best *other = new_best(&f.plan);
-    add_hill(best, 7);
-    add_hill(best, 3);
-    add_hill(other, 5);
-    fulcrum_sweep_best_merge(best, other);
+    start(f);
+    add_hill(f->best, 7);
+    add_hill(f->best, 3);
+    add_hill(f->other, 5);
+    fulcrum_sweep_best_merge(f->best, f->other);
     /* 5 steps/J everywhere, but in the draw that cannot run. */
-    struct fulcrum_best_along spread = fulcrum_sweep_best_along(best, PER_SYSTEM_W, 0);
+    struct fulcrum_best_along spread =
+        fulcrum_sweep_best_along(f->best, PER_SYSTEM_W, 0);
     CU_ASSERT_EQUAL(spread.draw_count, DRAWS - 1);
-    struct fulcrum_best_along along = fulcrum_sweep_best_along(best, PER_SYSTEM_W, 1);
+    struct fulcrum_best_along along =
+        fulcrum_sweep_best_along(f->best, PER_SYSTEM_W, 1);
     assert_close("first of ties", along.at.lo, 40.0, 0.0);
     assert_close("first of ties", along.at.hi, 40.0, 0.0);
-    spread = fulcrum_sweep_best_along(best, 1, 0);
+    spread = fulcrum_sweep_best_along(f->best, 1, 0);
     CU_ASSERT_EQUAL(spread.draw_count, 0);
     CU_ASSERT(isnan(spread.value.lo) && isnan(spread.ratio.hi));
     CU_ASSERT(isnan(spread.last_near_frac));
-    fulcrum_sweep_best_free(other);
-    fulcrum_sweep_best_free(best);
     fulcrum_sweep_best_free(NULL);
 }
 
-TEST(test_a_plateau_is_what_is_near_the_best_over_the_other_axes)
+GRID_TEST(test_a_plateau_is_what_is_near_the_best_over_the_other_axes)
 {
-    struct fixture f;
-    start(&f);
-    struct fulcrum_sweep_best *profile = NULL;
-    struct fulcrum_plateau plateau;
-    ASSERT_OK(fulcrum_sweep_profile_new(&f.plan, &profile, NULL));
-    CU_ASSERT_EQUAL(fulcrum_sweep_profile_plateau(profile, RATES, 1, &plateau), 0);
+    start(f);
+    CU_ASSERT_EQUAL(
+        fulcrum_sweep_profile_plateau(f->profile, RATES, 1, &f->plateau), 0);
     for (size_t i = 0; i < (size_t)SIZES * THREADS; i++) {
         struct fulcrum_sweep_point point = {.index = i};
         /* A gap: one number of threads within the plateau does badly. */
@@ -138,92 +139,76 @@ TEST(test_a_plateau_is_what_is_near_the_best_over_the_other_axes)
         point.prediction.value[FULCRUM_OUTPUT_steps_per_j_gpu] = (double)NAN;
         point.prediction.value[FULCRUM_OUTPUT_cpu_gpu_ratio_used] =
             (double)(i % THREADS);
-        fulcrum_sweep_best_add(profile, point.index, point.prediction.value, 1);
+        fulcrum_sweep_best_add(f->profile, point.index, point.prediction.value, 1);
     }
     CU_ASSERT_EQUAL_FATAL(
-        fulcrum_sweep_profile_plateau(profile, RATES, 1, &plateau), 1);
-    CU_ASSERT_EQUAL(plateau.best, 14);
-    CU_ASSERT_EQUAL(plateau.first, 7);
-    CU_ASSERT_EQUAL(plateau.last, 21);
-    CU_ASSERT_EQUAL(plateau.count, 14);
-    CU_ASSERT(plateau.first_run == 0 && plateau.last_run == THREADS - 1);
+        fulcrum_sweep_profile_plateau(f->profile, RATES, 1, &f->plateau), 1);
+    CU_ASSERT_EQUAL(f->plateau.best, 14);
+    CU_ASSERT_EQUAL(f->plateau.first, 7);
+    CU_ASSERT_EQUAL(f->plateau.last, 21);
+    CU_ASSERT_EQUAL(f->plateau.count, 14);
+    CU_ASSERT(f->plateau.first_run == 0 && f->plateau.last_run == THREADS - 1);
     assert_close(
-        "ratio", fulcrum_sweep_profile_ratio(profile, RATES, 1, 14), 14.0, 0.0);
+        "ratio", fulcrum_sweep_profile_ratio(f->profile, RATES, 1, 14), 14.0, 0.0);
     CU_ASSERT_EQUAL_FATAL(
-        fulcrum_sweep_profile_plateau(profile, RATES, 0, &plateau), 1);
-    CU_ASSERT(plateau.best == 1 && plateau.first == 1 && plateau.count == 1);
-    CU_ASSERT_EQUAL(fulcrum_sweep_profile_plateau(profile, 1, 1, &plateau), 0);
-    fulcrum_sweep_best_free(profile);
+        fulcrum_sweep_profile_plateau(f->profile, RATES, 0, &f->plateau), 1);
+    CU_ASSERT(f->plateau.best == 1 && f->plateau.first == 1 && f->plateau.count == 1);
+    CU_ASSERT_EQUAL(fulcrum_sweep_profile_plateau(f->profile, 1, 1, &f->plateau), 0);
     fulcrum_sweep_best_free(NULL);
 }
 
 /* Only 30 to 80 threads can run: these are the ends. */
-TEST(test_values_that_cannot_run_are_no_end)
+GRID_TEST(test_values_that_cannot_run_are_no_end)
 {
-    struct fixture f;
-    start(&f);
-    struct fulcrum_sweep_best *best = new_best(&f.plan);
-    struct fulcrum_sweep_best *other = new_best(&f.plan);
-    struct fulcrum_sweep_best *profile = NULL;
-    struct fulcrum_plateau plateau;
-    ASSERT_OK(fulcrum_sweep_profile_new(&f.plan, &profile, NULL));
+    start(f);
     for (size_t i = THREADS + 7; i >= THREADS + 2; i--) {
-        add_hill(i % 2 == 0 ? other : best, i);
+        add_hill(i % 2 == 0 ? f->other : f->best, i);
         struct fulcrum_sweep_point point = {.index = i};
         point.prediction.value[FULCRUM_OUTPUT_steps_per_s] = hill(i, 0);
-        fulcrum_sweep_best_add(profile, point.index, point.prediction.value, 1);
+        fulcrum_sweep_best_add(f->profile, point.index, point.prediction.value, 1);
     }
-    fulcrum_sweep_best_merge(best, other);
+    fulcrum_sweep_best_merge(f->best, f->other);
     /* The best at place 7 is all that draws 3 to 20 have; others are near it. */
-    struct fulcrum_best_along along = fulcrum_sweep_best_along(best, RATES, 1);
+    struct fulcrum_best_along along = fulcrum_sweep_best_along(f->best, RATES, 1);
     assert_close("last", along.last_near_frac, 1.0, 0.0);
     assert_close("hi", along.at.hi, 80.0, 0.0);
     CU_ASSERT(along.first_near_frac > 0.2 && along.first_near_frac < 0.5);
     CU_ASSERT_EQUAL_FATAL(
-        fulcrum_sweep_profile_plateau(profile, RATES, 1, &plateau), 1);
-    CU_ASSERT(plateau.first_run == 2 && plateau.last_run == 7);
-    CU_ASSERT_EQUAL(plateau.best, 4);
-    fulcrum_sweep_best_free(profile);
-    fulcrum_sweep_best_free(other);
-    fulcrum_sweep_best_free(best);
+        fulcrum_sweep_profile_plateau(f->profile, RATES, 1, &f->plateau), 1);
+    CU_ASSERT(f->plateau.first_run == 2 && f->plateau.last_run == 7);
+    CU_ASSERT_EQUAL(f->plateau.best, 4);
 }
 
 /* 21 draws of 70000 values of three metrics are more than 4194304 numbers. */
-TEST(test_where_draws_are_many_the_best_is_told_alone)
+GRID_TEST(test_where_draws_are_many_the_best_is_told_alone)
 {
     static double values[70000];
-    struct fixture f;
-    start(&f);
     for (size_t i = 0; i < 70000; i++) {
         values[i] = (double)i;
     }
-    f.axes[1].values = values;
-    f.axes[1].count = 70000;
-    struct fulcrum_sweep_best *best = new_best(&f.plan);
-    add_hill(best, 69999);
-    struct fulcrum_best_along along = fulcrum_sweep_best_along(best, RATES, 1);
+    f->axes[1].values = values;
+    f->axes[1].count = 70000;
+    start(f);
+    add_hill(f->best, 69999);
+    struct fulcrum_best_along along = fulcrum_sweep_best_along(f->best, RATES, 1);
     assert_close("the best", along.at.lo, 69999.0, 0.0);
     CU_ASSERT(isnan(along.plateau_first.lo) && isnan(along.plateau_last.hi));
     CU_ASSERT(isnan(along.first_near_frac) && isnan(along.last_near_frac));
-    along = fulcrum_sweep_best_along(best, RATES, 0);
+    along = fulcrum_sweep_best_along(f->best, RATES, 0);
     assert_close("a short axis", along.plateau_last.lo, 1.0, 0.0);
-    fulcrum_sweep_best_free(best);
 }
 
-TEST(test_a_long_axis_has_no_profile)
+GRID_TEST(test_a_long_axis_has_no_profile)
 {
-    struct fixture f;
-    start(&f);
-    f.axes[1].count = (size_t)FULCRUM_PROFILE_MOST + 1;
-    struct fulcrum_sweep_best *profile = NULL;
-    struct fulcrum_plateau plateau;
-    ASSERT_OK(fulcrum_sweep_profile_new(&f.plan, &profile, NULL));
+    f->axes[1].count = (size_t)FULCRUM_PROFILE_MOST + 1;
+    start(f);
     struct fulcrum_sweep_point point = {.index = 1};
     point.prediction.value[FULCRUM_OUTPUT_steps_per_s] = 1.0;
-    fulcrum_sweep_best_add(profile, point.index, point.prediction.value, 1);
-    CU_ASSERT_EQUAL(fulcrum_sweep_profile_plateau(profile, RATES, 1, &plateau), 0);
-    CU_ASSERT_EQUAL(fulcrum_sweep_profile_plateau(profile, RATES, 0, &plateau), 1);
-    fulcrum_sweep_best_free(profile);
+    fulcrum_sweep_best_add(f->profile, point.index, point.prediction.value, 1);
+    CU_ASSERT_EQUAL(
+        fulcrum_sweep_profile_plateau(f->profile, RATES, 1, &f->plateau), 0);
+    CU_ASSERT_EQUAL(
+        fulcrum_sweep_profile_plateau(f->profile, RATES, 0, &f->plateau), 1);
 }
 
 static int ignore(void *context, const struct fulcrum_sweep_point *points, size_t count)
@@ -262,7 +247,8 @@ TEST(test_the_best_is_sure_where_only_the_scale_is_not)
         .base = &design, .calibrations = calibrations, .calibration_count = 1};
     struct fulcrum_scenario *scenario = NULL;
     ASSERT_OK(fulcrum_scenario_new(&inputs, &scenario, NULL));
-    struct fulcrum_sweep_best *best = new_best(&plan);
+    struct fulcrum_sweep_best *best = NULL;
+    ASSERT_OK(fulcrum_sweep_best_new(&plan, &best, NULL));
     size_t visited = 0;
     const struct fulcrum_sweep_visitor visitor = {.context = &visited, .visit = ignore};
     plan.best = best;

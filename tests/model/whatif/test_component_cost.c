@@ -200,12 +200,6 @@ static void copa(const struct wanted *wanted, double draws,
     place_close(&place);
 }
 
-struct copa_case {
-    struct wanted wanted;
-    double least; /* of the speed-up, and of its interval what must lie in it */
-    double most;
-};
-
 /*
  * GPU time falls by a tenth everywhere, a run only where it waits for the GPU: nothing
  * at the paper's point, where the threads are full, up to the whole 11 % beside four
@@ -213,7 +207,11 @@ struct copa_case {
  */
 TEST(test_copa_in_a_run_depends_on_what_it_waits_for)
 {
-    static const struct copa_case cases[] = {
+    static const struct {
+        struct wanted wanted;
+        double least; /* of the speed-up */
+        double most;
+    } cases[] = {
         {{"dgx-1-inci2020", "v100-inci2020", 256, 0, 1}, 0.999, 1.001},
         {{"dgx-1-inci2020", "v100-inci2020", 40, 0, 1}, 1.005, 1.03},
         {{"dgx-1-inci2020", "v100-prior", 256, 0, 1}, 0.999, 1.005},
@@ -327,8 +325,7 @@ TEST(test_work_can_be_stopped_and_refused)
     place_close(&place);
 
     /* A memory that holds nothing fails in a sentence. */
-    const struct wanted alone = {"dgx-1-inci2020", "v100-inci2020", 256, 0, 1};
-    open_place(&place, &alone);
+    open_place(&place, &paper);
     struct fulcrum_setting small;
     struct fulcrum_study *study = NULL;
     const struct fulcrum_study_plan refused = {
@@ -382,13 +379,12 @@ TEST(test_shares_of_a_sum_do_not_depend_on_the_order)
     struct fulcrum_ideal_share shares[N];
     fulcrum_ideal_shares(time, shares);
     for (size_t i = 0; i < N; i++) {
-        double expected = part[i] / whole;
-        assert_close("in order", shares[i].in_order_frac, expected, 1e-12);
-        assert_close("first", shares[i].first_frac, expected, 1e-12);
-        assert_close("last", shares[i].last_frac, expected, 1e-12);
-        assert_close("least", shares[i].least_frac, expected, 1e-12);
-        assert_close("most", shares[i].most_frac, expected, 1e-12);
-        assert_close("mean", shares[i].mean_frac, expected, 1e-12);
+        const double told[] = {shares[i].in_order_frac, shares[i].first_frac,
+            shares[i].last_frac, shares[i].least_frac, shares[i].most_frac,
+            shares[i].mean_frac};
+        for (size_t k = 0; k < LENGTH(told); k++) {
+            assert_close("share", told[k], part[i] / whole, 1e-12);
+        }
     }
 }
 
@@ -410,22 +406,17 @@ struct walk {
     double count;
 };
 
-static void take_order(struct walk *walk, const double *saved)
-{
-    for (size_t i = 0; i < N; i++) {
-        walk->sum[i] += saved[i];
-        walk->least[i] = fmin(walk->least[i], saved[i]);
-        walk->most[i] = fmax(walk->most[i], saved[i]);
-    }
-    walk->count += 1;
-}
-
 /* Every order, one after the other: six deep, and nothing in common with sums over
  * sets. NOLINTNEXTLINE(misc-no-recursion) */
 static void walk_orders(struct walk *walk, unsigned set, const double *saved)
 {
     if (set == SETS - 1) {
-        take_order(walk, saved);
+        for (size_t i = 0; i < N; i++) {
+            walk->sum[i] += saved[i];
+            walk->least[i] = fmin(walk->least[i], saved[i]);
+            walk->most[i] = fmax(walk->most[i], saved[i]);
+        }
+        walk->count += 1;
         return;
     }
     for (size_t i = 0; i < N; i++) {
@@ -487,26 +478,20 @@ TEST(test_shares_sum_to_what_is_saved)
         1 + shares[N - 1].last_frac, 1e-14);
 }
 
-static void assert_in_range(const struct fulcrum_setting *settings, size_t count)
-{
-    static struct fulcrum_design design;
-    for (size_t k = 0; k < count; k++) {
-        enum fulcrum_status status = fulcrum_field_set_number(
-            settings[k].field, &design, settings[k].number, NULL);
-        ASSERT_OK(status);
-    }
-}
-
 /* Every component changes fields that there are, by values that they take. */
 TEST(test_ideal_settings_are_in_range)
 {
+    static struct fulcrum_design design;
     struct fulcrum_setting settings[FULCRUM_IDEAL_SETTINGS_MOST];
     size_t sum = 0;
     for (size_t i = 0; i < N; i++) {
         size_t count = fulcrum_ideal_settings(1U << i, settings);
         CU_ASSERT(count > 0);
         CU_ASSERT_PTR_NOT_NULL(fulcrum_ideal_meaning(i));
-        assert_in_range(settings, count);
+        for (size_t k = 0; k < count; k++) {
+            ASSERT_OK(fulcrum_field_set_number(
+                settings[k].field, &design, settings[k].number, NULL));
+        }
         sum += count;
     }
     CU_ASSERT_EQUAL(fulcrum_ideal_settings(SETS - 1, settings), sum);

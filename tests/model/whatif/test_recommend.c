@@ -35,15 +35,23 @@ static const struct fulcrum_need no_limits = {.goal = FULCRUM_OBJECTIVE_FASTEST,
     .years = 2.0,
     .total_env_steps = 1e9};
 
+static struct fulcrum_cost bill(const struct fulcrum_candidate_machine *offer,
+    double count, const struct fulcrum_need *need)
+{
+    struct fulcrum_cost cost;
+    fulcrum_cost_of(offer, count, need, &cost);
+    return cost;
+}
+
+static const struct fulcrum_candidate_machine offer = {1000.0, 2000.0, 30000.0, 4.0};
+
 TEST(test_a_bill_adds_up)
 {
-    const struct fulcrum_candidate_machine offer = {1000.0, 2000.0, 30000.0, 4.0};
     struct fulcrum_need need = no_limits;
-    struct fulcrum_cost cost;
     need.least_steps_per_s = 2500.0;
     need.electricity_per_kwh = 0.2;
     CU_ASSERT_EQUAL(fulcrum_candidate_machine_count(&offer, &need), 3.0);
-    fulcrum_cost_of(&offer, 3.0, &need, &cost);
+    struct fulcrum_cost cost = bill(&offer, 3.0, &need);
     CU_ASSERT_EQUAL(cost.steps_per_s, 3000.0);
     CU_ASSERT_EQUAL(cost.system_w, 6000.0);
     CU_ASSERT_EQUAL(cost.steps_per_j, 0.5);
@@ -58,14 +66,12 @@ TEST(test_a_bill_adds_up)
     CU_ASSERT_EQUAL(cost.misses, 0U);
     need.most_machines = 2.0;
     CU_ASSERT_EQUAL(fulcrum_candidate_machine_count(&offer, &need), 2.0);
-    fulcrum_cost_of(&offer, 2.0, &need, &cost);
-    CU_ASSERT_EQUAL(cost.misses, (unsigned)FULCRUM_MISS_RATE);
+    CU_ASSERT_EQUAL(bill(&offer, 2.0, &need).misses, (unsigned)FULCRUM_MISS_RATE);
 }
 
 /* The most machines within every limit, held against trying each number of them. */
 TEST(test_limits_are_filled_up)
 {
-    const struct fulcrum_candidate_machine offer = {1000.0, 2000.0, 30000.0, 4.0};
     static const double limits[][4] = {
         /* watts, money, rack units, machines */
         {30000.0, 1e6, 20.0, 1000.0},
@@ -82,9 +88,7 @@ TEST(test_limits_are_filled_up)
         need.most_machines = limits[i][3];
         double most = 0.0;
         for (int count = 1; count <= (int)limits[i][3]; count++) {
-            struct fulcrum_cost cost;
-            fulcrum_cost_of(&offer, count, &need, &cost);
-            most = cost.misses == 0U ? count : most;
+            most = bill(&offer, count, &need).misses == 0U ? count : most;
         }
         CU_ASSERT(most > 1.0);
         CU_ASSERT_EQUAL(fulcrum_candidate_machine_count(&offer, &need), most);
@@ -95,20 +99,18 @@ TEST(test_limits_are_filled_up)
  */
 TEST(test_what_does_not_fit_is_one_and_misses)
 {
-    const struct fulcrum_candidate_machine offer = {
+    const struct fulcrum_candidate_machine unpriced = {
         1000.0, 2000.0, FULCRUM_UNKNOWN, FULCRUM_UNKNOWN};
     struct fulcrum_need need = no_limits;
-    struct fulcrum_cost cost;
     need.fills = 1;
     need.most_w = 1999.0;
-    CU_ASSERT_EQUAL(fulcrum_candidate_machine_count(&offer, &need), 1.0);
-    fulcrum_cost_of(&offer, 1.0, &need, &cost);
-    CU_ASSERT_EQUAL(cost.misses, (unsigned)FULCRUM_MISS_WATTS);
+    CU_ASSERT_EQUAL(fulcrum_candidate_machine_count(&unpriced, &need), 1.0);
+    CU_ASSERT_EQUAL(bill(&unpriced, 1.0, &need).misses, (unsigned)FULCRUM_MISS_WATTS);
     need.most_w = 4000.0;
     need.most_price = 1.0;
-    CU_ASSERT_EQUAL(fulcrum_candidate_machine_count(&offer, &need), 2.0);
-    fulcrum_cost_of(&offer, 2.0, &need, &cost);
-    CU_ASSERT_EQUAL(cost.misses, (unsigned)FULCRUM_MISS_NO_PRICE);
+    CU_ASSERT_EQUAL(fulcrum_candidate_machine_count(&unpriced, &need), 2.0);
+    CU_ASSERT_EQUAL(
+        bill(&unpriced, 2.0, &need).misses, (unsigned)FULCRUM_MISS_NO_PRICE);
 }
 
 /* What is not known is never free, and never asked for without need. */
@@ -117,47 +119,37 @@ TEST(test_what_is_not_known_is_left_out_where_it_matters)
     const struct fulcrum_candidate_machine bare = {
         1000.0, FULCRUM_UNKNOWN, FULCRUM_UNKNOWN, FULCRUM_UNKNOWN};
     struct fulcrum_need need = no_limits;
-    struct fulcrum_cost cost;
-    fulcrum_cost_of(&bare, 1.0, &need, &cost);
+    const struct fulcrum_cost cost = bill(&bare, 1.0, &need);
     CU_ASSERT_EQUAL(cost.misses, 0U);
     CU_ASSERT(isnan(cost.cost) && isnan(cost.training_cost));
     need.goal = FULCRUM_OBJECTIVE_EFFICIENT;
-    fulcrum_cost_of(&bare, 1.0, &need, &cost);
-    CU_ASSERT_EQUAL(cost.misses, (unsigned)FULCRUM_MISS_NO_WATTS);
+    CU_ASSERT_EQUAL(bill(&bare, 1.0, &need).misses, (unsigned)FULCRUM_MISS_NO_WATTS);
     need.goal = FULCRUM_OBJECTIVE_CHEAPEST;
     need.electricity_per_kwh = 0.0;
-    fulcrum_cost_of(&bare, 1.0, &need, &cost);
-    CU_ASSERT_EQUAL(cost.misses, (unsigned)FULCRUM_MISS_NO_PRICE);
+    CU_ASSERT_EQUAL(bill(&bare, 1.0, &need).misses, (unsigned)FULCRUM_MISS_NO_PRICE);
     need.electricity_per_kwh = 0.1;
-    fulcrum_cost_of(&bare, 1.0, &need, &cost);
-    CU_ASSERT_EQUAL(
-        cost.misses, (unsigned)FULCRUM_MISS_NO_PRICE | (unsigned)FULCRUM_MISS_NO_WATTS);
+    CU_ASSERT_EQUAL(bill(&bare, 1.0, &need).misses,
+        (unsigned)FULCRUM_MISS_NO_PRICE | (unsigned)FULCRUM_MISS_NO_WATTS);
     need = no_limits;
     need.most_rack_units = 10.0;
     need.most_price = 10.0;
-    fulcrum_cost_of(&bare, 1.0, &need, &cost);
-    CU_ASSERT_EQUAL(cost.misses,
+    CU_ASSERT_EQUAL(bill(&bare, 1.0, &need).misses,
         (unsigned)FULCRUM_MISS_NO_PRICE | (unsigned)FULCRUM_MISS_NO_RACK_UNITS);
     /* A price of 0 is one. */
     const struct fulcrum_candidate_machine gift = {1000.0, FULCRUM_UNKNOWN, 0.0, 1.0};
-    fulcrum_cost_of(&gift, 1.0, &need, &cost);
-    CU_ASSERT_EQUAL(cost.misses, 0U);
+    CU_ASSERT_EQUAL(bill(&gift, 1.0, &need).misses, 0U);
 }
 
 TEST(test_limits_are_those_of_all_machines)
 {
-    const struct fulcrum_candidate_machine offer = {1000.0, 2000.0, 30000.0, 4.0};
     struct fulcrum_need need = no_limits;
-    struct fulcrum_cost cost;
     need.most_w = 4000.0;
     need.most_price = 60000.0;
     need.most_rack_units = 8.0;
-    fulcrum_cost_of(&offer, 2.0, &need, &cost);
-    CU_ASSERT_EQUAL(cost.misses, 0U);
-    fulcrum_cost_of(&offer, 3.0, &need, &cost);
-    CU_ASSERT_EQUAL(cost.misses, (unsigned)FULCRUM_MISS_WATTS |
-                                     (unsigned)FULCRUM_MISS_PRICE |
-                                     (unsigned)FULCRUM_MISS_RACK_UNITS);
+    CU_ASSERT_EQUAL(bill(&offer, 2.0, &need).misses, 0U);
+    CU_ASSERT_EQUAL(bill(&offer, 3.0, &need).misses,
+        (unsigned)FULCRUM_MISS_WATTS | (unsigned)FULCRUM_MISS_PRICE |
+            (unsigned)FULCRUM_MISS_RACK_UNITS);
 }
 
 TEST(test_the_first_of_equals_is_best)
