@@ -621,7 +621,8 @@ DESIGN_TEST(test_scores_of_a_group_keep_its_correlation)
 DESIGN_TEST(test_kept_draws_are_one_chance)
 {
     start_scenario(f);
-    const double kept[] = {1e-3, NAN, 1e-5, NAN, 3e-3, NAN, 3e-5, NAN};
+    const double kept[] = {1e-3, FULCRUM_UNKNOWN, 1e-5, FULCRUM_UNKNOWN, 3e-3,
+        FULCRUM_UNKNOWN, 3e-5, FULCRUM_UNKNOWN};
     ASSERT_OK(fulcrum_calibration_set_draws(f->calibrations[0], kept, 2, NULL));
     start(f);
     list_inputs(f);

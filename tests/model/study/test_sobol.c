@@ -15,11 +15,14 @@
 enum { INPUTS_MOST = 64, G_INPUTS = 6 };
 
 /* Coordinate i is input i. */
-static size_t own_coordinates[INPUTS_MOST];
-
-/* Of the Ishigami function: the closed form. */
-static double first[3];
-static double total[3];
+static const size_t *own_coordinates(void)
+{
+    static size_t own[INPUTS_MOST];
+    for (size_t i = 0; i < INPUTS_MOST; i++) {
+        own[i] = i;
+    }
+    return own;
+}
 
 typedef void evaluation(
     void *context, const struct fulcrum_sobol_site *site, double *output);
@@ -28,29 +31,19 @@ static struct fulcrum_sobol_problem problem_of(size_t inputs, evaluation *evalua
 {
     return (struct fulcrum_sobol_problem){.input_count = inputs,
         .coordinate_count = inputs,
-        .input_of = own_coordinates,
+        .input_of = own_coordinates(),
         .output_count = 1,
         .evaluate = evaluate};
-}
-
-/* A new one, in place of the last but one. */
-static struct fulcrum_sobol *solved_with(const struct fulcrum_sobol_problem *problem,
-    const struct fulcrum_sobol_options *options)
-{
-    static struct fulcrum_sobol *kept[2];
-    static size_t next = 0;
-    struct fulcrum_sobol **sobol = &kept[next++ % 2];
-    fulcrum_sobol_free(*sobol);
-    *sobol = NULL;
-    ASSERT_OK(fulcrum_sobol_run(problem, options, sobol, NULL));
-    CU_ASSERT_PTR_NOT_NULL_FATAL(*sobol);
-    return *sobol;
 }
 
 static struct fulcrum_sobol *solved(
     const struct fulcrum_sobol_problem *problem, size_t rows, uint64_t seed)
 {
-    return solved_with(problem, &(struct fulcrum_sobol_options){rows, 8, 2, seed});
+    const struct fulcrum_sobol_options options = {rows, 8, 2, seed};
+    struct fulcrum_sobol *sobol = NULL;
+    ASSERT_OK(fulcrum_sobol_run(problem, &options, &sobol, NULL));
+    CU_ASSERT_PTR_NOT_NULL_FATAL(sobol);
+    return sobol;
 }
 
 /* Ishigami and Homma 1990 with a = 7, b = 0.1, on [-pi, pi]^3. */
@@ -78,7 +71,7 @@ static void ordered_ishigami(
 }
 
 /* The closed form (Sobol' and Levitan 1999; Saltelli et al. 2008, section 4.2). */
-SUITE_SETUP
+static void ishigami_exact(double *first, double *total)
 {
     const double a = 7.0;
     const double b = 0.1;
@@ -92,27 +85,26 @@ SUITE_SETUP
     total[0] = (x + xz) / all;
     total[1] = y / all;
     total[2] = xz / all;
-    for (size_t i = 0; i < INPUTS_MOST; i++) {
-        own_coordinates[i] = i;
-    }
-    return 0;
 }
 
 /* The errors that are told are of the size of the errors there are: within 4 of them
  * and a floor of rounding.
  */
 static void check_index(
-    struct fulcrum_sobol_index index, double wanted, double in_all, double tolerance)
+    struct fulcrum_sobol_index index, double first, double total, double tolerance)
 {
-    CU_ASSERT_DOUBLE_EQUAL(index.first, wanted, tolerance);
-    CU_ASSERT_DOUBLE_EQUAL(index.total, in_all, tolerance);
-    CU_ASSERT_DOUBLE_EQUAL(index.first, wanted, 5.0 * index.first_error + 1e-12);
-    CU_ASSERT_DOUBLE_EQUAL(index.total, in_all, 5.0 * index.total_error + 1e-12);
+    CU_ASSERT_DOUBLE_EQUAL(index.first, first, tolerance);
+    CU_ASSERT_DOUBLE_EQUAL(index.total, total, tolerance);
+    CU_ASSERT_DOUBLE_EQUAL(index.first, first, 5.0 * index.first_error + 1e-12);
+    CU_ASSERT_DOUBLE_EQUAL(index.total, total, 5.0 * index.total_error + 1e-12);
     CU_ASSERT(index.total >= index.first);
 }
 
 TEST(test_ishigami_agrees_with_the_closed_form)
 {
+    double first[3];
+    double total[3];
+    ishigami_exact(first, total);
     const struct fulcrum_sobol_problem problem = problem_of(3, ishigami);
     for (uint64_t seed = 1; seed <= 10; seed++) {
         struct fulcrum_sobol *sobol = solved(&problem, 2048, seed);
@@ -124,16 +116,17 @@ TEST(test_ishigami_agrees_with_the_closed_form)
         CU_ASSERT_DOUBLE_EQUAL(spread.interaction_frac, total[2], 0.02);
         CU_ASSERT_EQUAL(spread.dropped_count, 0);
         CU_ASSERT_EQUAL(spread.row_count, (size_t)8 * 2048);
+        fulcrum_sobol_free(sobol);
     }
 }
 
 /* Holds an index within 0.01; returns how many of its two parts are farther off than 5
  * of the errors told.
  */
-static size_t far_parts(struct fulcrum_sobol_index index, double wanted, double in_all)
+static size_t far_parts(struct fulcrum_sobol_index index, double first, double total)
 {
-    double first_off = fabs(index.first - wanted);
-    double total_off = fabs(index.total - in_all);
+    double first_off = fabs(index.first - first);
+    double total_off = fabs(index.total - total);
     CU_ASSERT(first_off < 0.01 && total_off < 0.01);
     CU_ASSERT(index.total >= index.first);
     return (size_t)(first_off > 5.0 * index.first_error) +
@@ -148,6 +141,9 @@ static size_t far_parts(struct fulcrum_sobol_index index, double wanted, double 
  */
 TEST(test_ishigami_agrees_whatever_the_seed)
 {
+    double first[3];
+    double total[3];
+    ishigami_exact(first, total);
     const struct fulcrum_sobol_problem problem = problem_of(3, ishigami);
     size_t far_count = 0;
     for (uint64_t seed = 101; seed <= 140; seed++) {
@@ -156,6 +152,7 @@ TEST(test_ishigami_agrees_whatever_the_seed)
             far_count +=
                 far_parts(fulcrum_sobol_index(sobol, 0, i), first[i], total[i]);
         }
+        fulcrum_sobol_free(sobol);
     }
     CU_ASSERT(far_count <= 2);
 }
@@ -187,6 +184,7 @@ TEST(test_the_g_function_agrees_with_the_closed_form)
         check_index(fulcrum_sobol_index(sobol, 0, i), own / (product - 1.0),
             own * product / (1.0 + own) / (product - 1.0), 0.01);
     }
+    fulcrum_sobol_free(sobol);
 }
 
 /* 1000 + sum of w x over normal x: shares are w^2, and nothing is left over. */
@@ -200,16 +198,10 @@ static void weighted_sum(
     }
 }
 
-static struct fulcrum_sobol_problem sum_of(size_t *count, size_t inputs)
-{
-    struct fulcrum_sobol_problem problem = problem_of(inputs, weighted_sum);
-    problem.context = count;
-    return problem;
-}
-
 static void check_sum(size_t count, double tolerance)
 {
-    const struct fulcrum_sobol_problem problem = sum_of(&count, count);
+    struct fulcrum_sobol_problem problem = problem_of(count, weighted_sum);
+    problem.context = &count;
     struct fulcrum_sobol *sobol = solved(&problem, 256, 3);
     double all = (1.0 - pow(0.64, (double)count)) / (1.0 - 0.64);
     for (size_t i = 0; i < count; i++) {
@@ -222,6 +214,7 @@ static void check_sum(size_t count, double tolerance)
     assert_close("95 %", spread.hi - 1000.0, 1.6449 * sqrt(all), 0.03);
     CU_ASSERT_DOUBLE_EQUAL(
         spread.interaction_frac, 0.0, 5.0 * spread.interaction_error + 1e-9);
+    fulcrum_sobol_free(sobol);
 }
 
 /* 4 in one sequence; 30 and 50 in two and three, side by side. */
@@ -236,17 +229,21 @@ TEST(test_sums_leave_nothing_to_interactions)
 TEST(test_an_only_input_has_all_and_an_idle_one_nothing)
 {
     size_t count = 2;
-    struct fulcrum_sobol_problem idle = sum_of(&count, 3);
+    struct fulcrum_sobol_problem idle = problem_of(3, weighted_sum);
+    idle.context = &count;
     struct fulcrum_sobol *sobol = solved(&idle, 2, 1);
     struct fulcrum_sobol_index index = fulcrum_sobol_index(sobol, 0, 2);
     CU_ASSERT_DOUBLE_EQUAL(index.first, 0.0, 0.0);
     CU_ASSERT_DOUBLE_EQUAL(index.total, 0.0, 0.0);
+    fulcrum_sobol_free(sobol);
     count = 1;
-    idle = sum_of(&count, 1);
+    idle = problem_of(1, weighted_sum);
+    idle.context = &count;
     sobol = solved(&idle, 2, 1);
     index = fulcrum_sobol_index(sobol, 0, 0);
     CU_ASSERT_DOUBLE_EQUAL(index.first, 1.0, 1e-12);
     CU_ASSERT_DOUBLE_EQUAL(index.total, 1.0, 1e-12);
+    fulcrum_sobol_free(sobol);
 }
 
 /* The first two coordinates as one input: it has what they have and share. */
@@ -256,10 +253,14 @@ TEST(test_inputs_may_have_several_coordinates)
     struct fulcrum_sobol_problem problem = problem_of(2, ishigami);
     problem.coordinate_count = 3;
     problem.input_of = grouped;
+    double first[3];
+    double total[3];
+    ishigami_exact(first, total);
     struct fulcrum_sobol *sobol = solved(&problem, 1024, 2);
     double both = 1.0 - first[1];
     check_index(fulcrum_sobol_index(sobol, 0, 0), both, both, 0.01);
     check_index(fulcrum_sobol_index(sobol, 0, 1), first[1], total[1], 0.01);
+    fulcrum_sobol_free(sobol);
 }
 
 /* 0: constant; 1: constant but for rounding; 2: never there; 3: x; 4: gaps; 5: few. */
@@ -276,13 +277,6 @@ static void odd_outputs(
     output[5] = x > 0.99 ? FULCRUM_UNKNOWN : x + site->unit[1];
 }
 
-static struct fulcrum_sobol *solved_odd(size_t rows)
-{
-    struct fulcrum_sobol_problem problem = problem_of(2, odd_outputs);
-    problem.output_count = 6;
-    return solved(&problem, rows, 1);
-}
-
 static void check_unknown(const struct fulcrum_sobol *sobol, size_t output)
 {
     struct fulcrum_sobol_index index = fulcrum_sobol_index(sobol, output, 0);
@@ -293,7 +287,9 @@ static void check_unknown(const struct fulcrum_sobol *sobol, size_t output)
 
 TEST(test_what_does_not_vary_or_exist_has_no_indices)
 {
-    struct fulcrum_sobol *sobol = solved_odd(64);
+    struct fulcrum_sobol_problem problem = problem_of(2, odd_outputs);
+    problem.output_count = 6;
+    struct fulcrum_sobol *sobol = solved(&problem, 64, 1);
     CU_ASSERT(fulcrum_sobol_spread(sobol, 0).is_constant);
     CU_ASSERT_EQUAL(fulcrum_sobol_spread(sobol, 0).mean, 7.0);
     CU_ASSERT(fulcrum_sobol_spread(sobol, 1).is_constant);
@@ -304,6 +300,7 @@ TEST(test_what_does_not_vary_or_exist_has_no_indices)
     CU_ASSERT(isnan(fulcrum_sobol_spread(sobol, 2).mean));
     CU_ASSERT_DOUBLE_EQUAL(fulcrum_sobol_index(sobol, 3, 0).first, 1.0, 1e-12);
     check_unknown(sobol, 4);
+    fulcrum_sobol_free(sobol);
 }
 
 /*
@@ -312,11 +309,14 @@ TEST(test_what_does_not_vary_or_exist_has_no_indices)
  */
 TEST(test_rows_with_gaps_are_counted)
 {
-    struct fulcrum_sobol *sobol = solved_odd(512);
+    struct fulcrum_sobol_problem problem = problem_of(2, odd_outputs);
+    problem.output_count = 6;
+    struct fulcrum_sobol *sobol = solved(&problem, 512, 1);
     struct fulcrum_sobol_spread spread = fulcrum_sobol_spread(sobol, 5);
     double share = gsl_pow_2(0.99) / (1.0 + gsl_pow_2(0.99));
     CU_ASSERT_DOUBLE_EQUAL((double)spread.dropped_count / 4096.0, 0.0199, 0.002);
     check_index(fulcrum_sobol_index(sobol, 5, 0), share, share, 0.01);
+    fulcrum_sobol_free(sobol);
 }
 
 /* Of all indices of the Ishigami function, over seeds; coordinate j is input
@@ -324,6 +324,9 @@ TEST(test_rows_with_gaps_are_counted)
  */
 static double rms_error_of(const size_t *input_of, size_t rows)
 {
+    double first[3];
+    double total[3];
+    ishigami_exact(first, total);
     size_t order[3] = {input_of[0], input_of[1], input_of[2]};
     struct fulcrum_sobol_problem problem = problem_of(3, ordered_ishigami);
     problem.context = order;
@@ -335,8 +338,14 @@ static double rms_error_of(const size_t *input_of, size_t rows)
             sum += gsl_pow_2(index.first - first[order[j]]);
             sum += gsl_pow_2(index.total - total[order[j]]);
         }
+        fulcrum_sobol_free(sobol);
     }
     return sqrt(sum / 96.0);
+}
+
+static double rms_error(size_t rows)
+{
+    return rms_error_of(own_coordinates(), rows);
 }
 
 /*
@@ -360,9 +369,9 @@ TEST(test_the_order_of_inputs_decides_nothing)
 /* Four times the rows: random ones halve the error. */
 TEST(test_errors_shrink_with_rows)
 {
-    double before = rms_error_of(own_coordinates, 8);
+    double before = rms_error(8);
     for (size_t rows = 32; rows <= 512; rows *= 4) {
-        double now = rms_error_of(own_coordinates, rows);
+        double now = rms_error(rows);
         CU_ASSERT(now < before / 1.6);
         before = now;
     }
@@ -381,15 +390,19 @@ TEST(test_told_errors_are_the_errors)
             struct fulcrum_sobol_index index = fulcrum_sobol_index(sobol, 0, i);
             told += gsl_pow_2(index.first_error) + gsl_pow_2(index.total_error);
         }
+        fulcrum_sobol_free(sobol);
     }
-    double ratio = sqrt(told / 96.0) / rms_error_of(own_coordinates, 64);
+    double ratio = sqrt(told / 96.0) / rms_error(64);
     CU_ASSERT(ratio > 0.7 && ratio < 1.4);
 }
 
 /* Rows so few that each index is rough: their mean over seeds must not be far off. */
 TEST(test_few_rows_are_hardly_biased)
 {
+    double first[3];
+    double total[3];
     double sum[6] = {0.0};
+    ishigami_exact(first, total);
     const struct fulcrum_sobol_problem problem = problem_of(3, ishigami);
     for (uint64_t seed = 1; seed <= 200; seed++) {
         struct fulcrum_sobol *sobol = solved(&problem, 16, seed);
@@ -398,6 +411,7 @@ TEST(test_few_rows_are_hardly_biased)
             sum[i] += index.first / 200.0;
             sum[3 + i] += index.total / 200.0;
         }
+        fulcrum_sobol_free(sobol);
     }
     for (size_t i = 0; i < 3; i++) {
         CU_ASSERT_DOUBLE_EQUAL(sum[i], first[i], 0.02);
@@ -420,13 +434,18 @@ static int same(const struct fulcrum_sobol *a, const struct fulcrum_sobol *b)
 TEST(test_seeds_decide_and_workers_do_not)
 {
     const struct fulcrum_sobol_problem problem = problem_of(3, ishigami);
+    struct fulcrum_sobol *one = solved(&problem, 128, 5);
     struct fulcrum_sobol *other = solved(&problem, 128, 6);
-    CU_ASSERT(!same(solved(&problem, 128, 5), other));
+    CU_ASSERT(!same(one, other));
     for (size_t workers = 1; workers <= 7; workers += 3) {
         const struct fulcrum_sobol_options options = {128, 8, workers, 5};
-        struct fulcrum_sobol *one = solved(&problem, 128, 5);
-        CU_ASSERT(same(one, solved_with(&problem, &options)));
+        struct fulcrum_sobol *again = NULL;
+        ASSERT_OK(fulcrum_sobol_run(&problem, &options, &again, NULL));
+        CU_ASSERT(again != NULL && same(one, again));
+        fulcrum_sobol_free(again);
     }
+    fulcrum_sobol_free(one);
+    fulcrum_sobol_free(other);
 }
 
 struct patience {
@@ -444,11 +463,18 @@ static int go_on(void *context, size_t done, size_t all)
     return done < patience->most;
 }
 
+static void patient_ishigami(
+    void *context, const struct fulcrum_sobol_site *site, double *output)
+{
+    (void)context;
+    ishigami(NULL, site, output);
+}
+
 /* Whole replicates are kept where there are two; the rest is as if never asked for. */
 TEST(test_an_interruption_keeps_whole_replicates)
 {
     struct patience patience = {8 * 64 * 3 + 1, 0, 0};
-    struct fulcrum_sobol_problem problem = problem_of(3, ishigami);
+    struct fulcrum_sobol_problem problem = problem_of(3, patient_ishigami);
     problem.go_on = go_on;
     problem.context = &patience;
     struct fulcrum_sobol_options options = {64, 8, 2, 5};
@@ -460,11 +486,13 @@ TEST(test_an_interruption_keeps_whole_replicates)
     CU_ASSERT_EQUAL(patience.all, fulcrum_sobol_evaluations(&problem, &options));
     problem.go_on = NULL;
     options.replicate_count = 3;
-    struct fulcrum_sobol *three = solved_with(&problem, &options);
-    CU_ASSERT(same(kept, three));
+    struct fulcrum_sobol *three = NULL;
+    ASSERT_OK(fulcrum_sobol_run(&problem, &options, &three, NULL));
+    CU_ASSERT(three != NULL && same(kept, three));
     CU_ASSERT_EQUAL(
         fulcrum_sobol_spread(kept, 0).hi, fulcrum_sobol_spread(three, 0).hi);
     fulcrum_sobol_free(kept);
+    fulcrum_sobol_free(three);
     struct patience impatient = {1, 0, 0};
     problem.go_on = go_on;
     problem.context = &impatient;
@@ -475,51 +503,56 @@ TEST(test_an_interruption_keeps_whole_replicates)
 
 TEST(test_bad_requests_are_refused)
 {
+    struct fulcrum_sobol_problem problem = problem_of(3, ishigami);
     struct fulcrum_sobol *sobol = NULL;
-    static const struct {
-        size_t inputs;
-        size_t outputs;
-        struct fulcrum_sobol_options options;
-    } bad[] = {{3, 1, {3, 8, 1, 1}}, {3, 1, {4, 1, 1, 1}}, {3, 1, {4, 65, 1, 1}},
-        {3, 1, {4, 8, 0, 1}}, {0, 1, {4, 8, 1, 1}}, {3, 0, {4, 8, 1, 1}}};
+    static const struct fulcrum_sobol_options bad[] = {
+        {3, 8, 1, 1}, {4, 1, 1, 1}, {4, 65, 1, 1}, {4, 8, 0, 1}};
     for (size_t i = 0; i < LENGTH(bad); i++) {
-        struct fulcrum_sobol_problem problem = problem_of(3, ishigami);
-        problem.input_count = bad[i].inputs;
-        problem.output_count = bad[i].outputs;
-        CU_ASSERT_EQUAL(fulcrum_sobol_run(&problem, &bad[i].options, &sobol, NULL),
-            FULCRUM_ERR_RANGE);
+        CU_ASSERT_EQUAL(
+            fulcrum_sobol_run(&problem, &bad[i], &sobol, NULL), FULCRUM_ERR_RANGE);
         CU_ASSERT_PTR_NULL(sobol);
     }
+    const struct fulcrum_sobol_options good = {4, 8, 1, 1};
+    problem.input_count = 0;
+    CU_ASSERT_EQUAL(
+        fulcrum_sobol_run(&problem, &good, &sobol, NULL), FULCRUM_ERR_RANGE);
+    problem = problem_of(3, ishigami);
+    problem.output_count = 0;
+    CU_ASSERT_EQUAL(
+        fulcrum_sobol_run(&problem, &good, &sobol, NULL), FULCRUM_ERR_RANGE);
     fulcrum_sobol_free(NULL);
 }
 
 /* Scrambled points of Sobol's sequence stay balanced and uniform. */
 enum { ROWS = 256, DIMENSIONS = 10 };
 
-/* New ones, in place of the last but two. */
-static const double *filled(size_t rows, size_t dimensions, uint64_t seed)
+static double *filled(size_t rows, size_t dimensions, uint64_t seed)
 {
-    static double *kept[3];
-    static size_t next = 0;
-    double **points = &kept[next++ % 3];
-    free(*points);
-    *points = calloc(rows * dimensions, sizeof **points);
-    CU_ASSERT_PTR_NOT_NULL_FATAL(*points);
-    ASSERT_OK(fulcrum_quasi_fill(*points, rows, dimensions, seed, NULL));
-    return *points;
+    double *points = calloc(rows * dimensions, sizeof *points);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(points);
+    ASSERT_OK(fulcrum_quasi_fill(points, rows, dimensions, seed, NULL));
+    return points;
 }
 
-/* The cells [i, i + 1) / ROWS of every coordinate have exactly one point. */
+/* How many of the cells [i, i + 1) / cells of one coordinate have exactly one point. */
+static size_t cells_with_one(
+    const double *points, size_t rows, size_t dimensions, size_t dimension)
+{
+    size_t seen[ROWS] = {0};
+    size_t single = 0;
+    for (size_t i = 0; i < rows; i++) {
+        seen[(size_t)(points[i * dimensions + dimension] * (double)rows)]++;
+    }
+    for (size_t i = 0; i < rows; i++) {
+        single += seen[i] == 1;
+    }
+    return single;
+}
+
 static void check_strata(const double *points, size_t dimensions)
 {
     for (size_t j = 0; j < dimensions; j++) {
-        size_t seen[ROWS] = {0};
-        for (size_t i = 0; i < ROWS; i++) {
-            seen[(size_t)(points[i * dimensions + j] * (double)ROWS)]++;
-        }
-        for (size_t i = 0; i < ROWS; i++) {
-            CU_ASSERT_EQUAL(seen[i], 1);
-        }
+        CU_ASSERT_EQUAL(cells_with_one(points, ROWS, dimensions, j), ROWS);
     }
 }
 
@@ -527,14 +560,16 @@ static void check_strata(const double *points, size_t dimensions)
 TEST(test_each_coordinate_is_stratified)
 {
     for (uint64_t seed = 1; seed <= 5; seed++) {
-        check_strata(filled(ROWS, DIMENSIONS, seed), DIMENSIONS);
+        double *points = filled(ROWS, DIMENSIONS, seed);
+        check_strata(points, DIMENSIONS);
+        free(points);
     }
 }
 
 /* Sobol's first two coordinates are a (0, m, 2) net: one in each square of a grid. */
 TEST(test_the_first_two_are_a_net_of_squares)
 {
-    const double *points = filled(ROWS, 2, 3);
+    double *points = filled(ROWS, 2, 3);
     size_t seen[ROWS] = {0};
     for (size_t i = 0; i < ROWS; i++) {
         size_t x = (size_t)(points[2 * i] * 16.0);
@@ -544,17 +579,19 @@ TEST(test_the_first_two_are_a_net_of_squares)
     for (size_t i = 0; i < ROWS; i++) {
         CU_ASSERT_EQUAL(seen[i], 1);
     }
+    free(points);
 }
 
 /* Coordinates beyond GSL's 40 come from another set, and are stratified as well. */
 TEST(test_wide_points_are_stratified_and_inside)
 {
     const size_t wide = 93;
-    const double *points = filled(ROWS, wide, 7);
+    double *points = filled(ROWS, wide, 7);
     check_strata(points, wide);
     for (size_t i = 0; i < ROWS * wide; i++) {
         CU_ASSERT(points[i] > 0.0 && points[i] < 1.0);
     }
+    free(points);
 }
 
 static double correlation(const double *points, size_t stride, size_t j, size_t k)
@@ -582,11 +619,12 @@ TEST(test_sets_do_not_follow_each_other)
 {
     const size_t wide = 80;
     size_t count = 0;
-    const double *points = filled(ROWS, wide, 11);
+    double *points = filled(ROWS, wide, 11);
     for (size_t j = 0; j < wide; j++) {
         count += followers_of(points, wide, j);
     }
     CU_ASSERT_EQUAL(count, 8);
+    free(points);
 }
 
 /* Those pairs are of other columns with every seed: none has to live with another. */
@@ -595,7 +633,9 @@ TEST(test_columns_take_turns)
     const size_t wide = 40;
     size_t seen = 0;
     for (uint64_t seed = 1; seed <= 40; seed++) {
-        seen += followers_of(filled(ROWS, wide, seed), wide, 0) > 0;
+        double *points = filled(ROWS, wide, seed);
+        seen += followers_of(points, wide, 0) > 0;
+        free(points);
     }
     /* 8 of the 40 columns are in such a pair. */
     CU_ASSERT(seen > 0 && seen < 20);
@@ -607,9 +647,10 @@ TEST(test_a_point_is_uniform_over_seeds)
     enum { SEEDS = 4096 };
     double sum[2] = {0.0, 0.0};
     for (uint64_t seed = 0; seed < SEEDS; seed++) {
-        const double *points = filled(2, 3, seed);
+        double *points = filled(2, 3, seed);
         sum[0] += points[0];
         sum[1] += points[5];
+        free(points);
     }
     double bound = 4.0 / sqrt(12.0 * SEEDS);
     CU_ASSERT_DOUBLE_EQUAL(sum[0] / SEEDS, 0.5, bound);
@@ -618,12 +659,13 @@ TEST(test_a_point_is_uniform_over_seeds)
 
 static double product_mean(size_t rows, uint64_t seed)
 {
-    const double *points = filled(rows, 4, seed);
+    double *points = filled(rows, 4, seed);
     double sum = 0.0;
     for (size_t i = 0; i < rows; i++) {
         const double *at = points + 4 * i;
         sum += exp(at[0] * at[1]) + at[2] * at[2] * at[3];
     }
+    free(points);
     return sum / (double)rows;
 }
 
@@ -658,11 +700,14 @@ static size_t count_equal(const double *a, const double *b, size_t count)
 
 TEST(test_seeds_decide_points)
 {
-    const double *a = filled(ROWS, 3, 1);
-    const double *b = filled(ROWS, 3, 1);
-    const double *c = filled(ROWS, 3, 2);
+    double *a = filled(ROWS, 3, 1);
+    double *b = filled(ROWS, 3, 1);
+    double *c = filled(ROWS, 3, 2);
     CU_ASSERT_EQUAL(count_equal(a, b, (size_t)ROWS * 3), (size_t)ROWS * 3);
     CU_ASSERT(count_equal(a, c, (size_t)ROWS * 3) < 8);
+    free(a);
+    free(b);
+    free(c);
 }
 
 TEST(test_other_counts_are_refused)
