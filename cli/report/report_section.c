@@ -112,7 +112,7 @@ void fulcrum_report_best_words(
         fulcrum_quantity_words(cell.number, "", at[k]);
         fulcrum_range_words(cell.lo, cell.hi, (double)NAN, "", range[k]);
         (void)snprintf(interval[k], sizeof interval[k],
-            range[k][0] != '\0' ? " (90 %%: %s)" : "%s", range[k]);
+            range[k][0] != '\0' ? " (90 %%: %.90s)" : "%.90s", range[k]);
     }
     if (strcmp(shape, "optimum") == 0) {
         fulcrum_string_add(out,

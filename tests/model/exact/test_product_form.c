@@ -465,7 +465,7 @@ TEST(test_the_small_one_gets_lost_as_it_should)
 TEST(test_convolution_counts_the_ways)
 {
     struct wide_kernel pair = {.knee = 1, .ratio = 0.0};
-    struct wide_series from;
+    struct wide_series from = {0};
     struct wide_series to;
     CU_ASSERT_FATAL(wide_series_init(&pair.head, 2) && wide_series_init(&from, COUNT) &&
                     wide_series_init(&to, COUNT));

@@ -173,7 +173,7 @@ TEST(test_the_first_of_equals_is_best)
 static struct fulcrum_result *answer_to(const char *words)
 {
     char line[LINE_SIZE];
-    (void)snprintf(line, sizeof line, "recommend %s", words);
+    (void)snprintf(line, sizeof line, "recommend %.1100s", words);
     return reply_to(line);
 }
 
