@@ -27,20 +27,17 @@ struct visited {
 static int collect(
     void *context, const struct fulcrum_sweep_point *points, size_t count)
 {
-    struct visited *out = context;
-    for (size_t i = 0; i < count && out->count < POINTS_MOST; i++) {
-        out->points[out->count] = points[i];
-        memcpy(
-            out->reasons[out->count++], points[i].reason, strlen(points[i].reason) + 1);
+    struct visited *visited = context;
+    for (size_t i = 0; i < count && visited->count < POINTS_MOST; i++) {
+        visited->points[visited->count] = points[i];
+        memcpy(visited->reasons[visited->count++], points[i].reason,
+            strlen(points[i].reason) + 1);
     }
-    if (out->front != NULL) {
-        ASSERT_OK(fulcrum_sweep_front_add(out->front, points, count, NULL));
+    if (visited->front != NULL) {
+        ASSERT_OK(fulcrum_sweep_front_add(visited->front, points, count, NULL));
     }
-    return out->stop_after > 0 && out->count >= out->stop_after;
+    return visited->stop_after > 0 && visited->count >= visited->stop_after;
 }
-
-/* Of the case that runs. */
-static struct visited visited;
 
 static enum fulcrum_status visit(const struct fulcrum_scenario *scenario,
     const struct fulcrum_sweep_plan *plan, struct visited *out)
@@ -64,22 +61,22 @@ struct line {
     struct fulcrum_sweep_axis axis;
     struct fulcrum_sweep_plan plan;
 };
-static struct line line;
 
-static void draw_line(const char *path, const double *values, size_t count)
+static void draw_line(
+    struct line *line, const char *path, const double *values, size_t count)
 {
-    designs_gpu(&line.design);
-    line.axis = (struct fulcrum_sweep_axis){fulcrum_field_find(path), values, count};
-    line.plan = (struct fulcrum_sweep_plan){.axes = &line.axis,
+    designs_gpu(&line->design);
+    line->axis = (struct fulcrum_sweep_axis){fulcrum_field_find(path), values, count};
+    line->plan = (struct fulcrum_sweep_plan){.axes = &line->axis,
         .axis_count = 1,
         .predict = {.solver = {.seed = 1, .method = FULCRUM_METHOD_FAST}}};
 }
 
-static enum fulcrum_status sweep(
-    const struct fulcrum_design *design, const struct fulcrum_sweep_plan *plan)
+static enum fulcrum_status sweep(const struct fulcrum_design *design,
+    const struct fulcrum_sweep_plan *plan, struct visited *out)
 {
     struct fulcrum_scenario *scenario = scenario_of(design);
-    enum fulcrum_status status = visit(scenario, plan, &visited);
+    enum fulcrum_status status = visit(scenario, plan, out);
     fulcrum_scenario_free(scenario);
     return status;
 }
@@ -93,11 +90,12 @@ TEST(test_a_grid_is_visited_in_order)
         {fulcrum_field_find("run.actor_count"), actors, 3}};
     struct fulcrum_sweep_plan plan = {
         .axes = axes, .axis_count = 2, .predict = {.solver = {.seed = 1}}};
+    static struct visited visited;
     struct fulcrum_design design;
     designs_gpu(&design);
     design.run.gpu_count = 2;
     CU_ASSERT_EQUAL(fulcrum_sweep_count(&plan), 6);
-    ASSERT_OK(sweep(&design, &plan));
+    ASSERT_OK(sweep(&design, &plan, &visited));
     CU_ASSERT_EQUAL(visited.count, 6);
     for (size_t i = 0; i < visited.count; i++) {
         CU_ASSERT_EQUAL(visited.points[i].index, i);
@@ -109,38 +107,41 @@ TEST(test_a_grid_is_visited_in_order)
         CU_ASSERT((i % 3 == 2) == (visited.reasons[i][0] != '\0'));
     }
     visited.stop_after = 2;
-    CU_ASSERT_EQUAL(sweep(&design, &plan), FULCRUM_ERR_INTERRUPTED);
-    visited.stop_after = 0;
+    CU_ASSERT_EQUAL(sweep(&design, &plan, &visited), FULCRUM_ERR_INTERRUPTED);
     CU_ASSERT(visited.count >= 2);
     plan.axis_count = FULCRUM_SWEEP_AXES_MOST + 1;
-    CU_ASSERT_EQUAL(sweep(&design, &plan), FULCRUM_ERR_RANGE);
+    CU_ASSERT_EQUAL(sweep(&design, &plan, &visited), FULCRUM_ERR_RANGE);
 }
 
 TEST(test_actors_follow_threads_or_are_the_best_of_a_list)
 {
     static const double threads[] = {40, 80};
     static const double choices[] = {2, 64, 4096};
-    draw_line("machine.cpu.thread_count", threads, 2);
+    static struct visited visited;
+    struct line line;
+    draw_line(&line, "machine.cpu.thread_count", threads, 2);
     line.plan.actors_per_thread = 6.4;
-    ASSERT_OK(sweep(&line.design, &line.plan));
+    ASSERT_OK(sweep(&line.design, &line.plan, &visited));
     CU_ASSERT_EQUAL(visited.points[0].prediction.actor_count, 256.0);
     CU_ASSERT_EQUAL(visited.points[1].prediction.actor_count, 512.0);
     line.plan.actors_per_thread = 0;
     line.plan.actor_choices = choices;
     line.plan.actor_choice_count = 3;
-    ASSERT_OK(sweep(&line.design, &line.plan));
+    ASSERT_OK(sweep(&line.design, &line.plan, &visited));
     CU_ASSERT_EQUAL(visited.points[0].prediction.actor_count, 4096.0);
 }
 
 TEST(test_a_reason_is_one_line_of_whole_faults)
 {
     static const double actors[] = {4};
-    draw_line("run.actor_count", actors, 1);
+    static struct visited visited;
+    struct line line;
+    draw_line(&line, "run.actor_count", actors, 1);
     line.design.workload.step.mean_s = FULCRUM_UNKNOWN;
     line.design.workload.step.cv = FULCRUM_UNKNOWN;
     line.design.workload.network.per_batch_s = FULCRUM_UNKNOWN;
     line.design.workload.network.per_item_s = FULCRUM_UNKNOWN;
-    ASSERT_OK(sweep(&line.design, &line.plan));
+    ASSERT_OK(sweep(&line.design, &line.plan, &visited));
     const char *reason = visited.reasons[0];
     CU_ASSERT_PTR_NULL(strchr(reason, '\n'));
     CU_ASSERT_PTR_NOT_NULL(strstr(reason, "; workload.step.cv is not given"));
@@ -226,13 +227,12 @@ TEST(test_points_are_prepared_and_then_visited_whatever_is_wished)
     struct watch full = visits_with(FULCRUM_SWEEP_GO_ON, MANY_ACTORS);
     CU_ASSERT_EQUAL(full.smallest, FULCRUM_SWEEP_BLOCK);
     CU_ASSERT_EQUAL(full.largest, FULCRUM_SWEEP_BLOCK);
-    static const enum fulcrum_sweep_wish early[] = {
-        FULCRUM_SWEEP_VISIT_SOON, FULCRUM_SWEEP_VISIT_NOW};
-    for (size_t i = 0; i < LENGTH(early); i++) {
-        struct watch watch = visits_with(early[i], FEW_ACTORS);
-        CU_ASSERT(watch.smallest >= 1);
-        CU_ASSERT(watch.largest < (size_t)STEPS * FEW_ACTORS);
-    }
+    struct watch soon = visits_with(FULCRUM_SWEEP_VISIT_SOON, FEW_ACTORS);
+    CU_ASSERT(soon.smallest >= 1);
+    CU_ASSERT(soon.largest < (size_t)STEPS * FEW_ACTORS);
+    struct watch now = visits_with(FULCRUM_SWEEP_VISIT_NOW, FEW_ACTORS);
+    CU_ASSERT(now.smallest >= 1);
+    CU_ASSERT(now.largest < (size_t)STEPS * FEW_ACTORS);
 }
 
 TEST(test_a_sweep_stops_after_the_visit_that_says_so)
@@ -248,14 +248,22 @@ TEST(test_a_sweep_stops_after_the_visit_that_says_so)
 /* Ratios of two points, draw by draw. */
 enum { RELATIVE_DRAWS = 60 };
 
-/* The sweep of `plan` beside its point `index`: steps of 2 ms, known to 20 %. */
-static void sweep_beside(
-    const struct fulcrum_design *design, struct fulcrum_sweep_plan *plan, size_t index)
+/* Steps of 2 ms that are known to 20 %. */
+static struct fulcrum_calibration *rough_steps(const struct fulcrum_design *design)
 {
     struct fulcrum_calibration *calibration = NULL;
     ASSERT_OK(fulcrum_calibration_new(&calibration, NULL));
     calibration->machine = design->machine;
-    designs_add_log(calibration, "workload.step.mean_s", 2e-3, 4e-4);
+    designs_add_parameter(
+        calibration, "workload.step.mean_s", 2e-3, 4e-4, FULCRUM_SCALE_LOG);
+    return calibration;
+}
+
+/* The sweep of `plan` beside its point `index`. */
+static void sweep_beside(const struct fulcrum_design *design,
+    struct fulcrum_sweep_plan *plan, size_t index, struct visited *out)
+{
+    struct fulcrum_calibration *calibration = rough_steps(design);
     const struct fulcrum_calibration *calibrations[] = {calibration};
     struct fulcrum_scenario_inputs inputs = {
         .base = design, .calibrations = calibrations, .calibration_count = 1};
@@ -264,7 +272,7 @@ static void sweep_beside(
     ASSERT_OK(fulcrum_scenario_new(&inputs, &scenario, NULL));
     ASSERT_OK(fulcrum_sweep_yardstick(scenario, plan, index, &yardstick, NULL));
     plan->yardstick = yardstick;
-    ASSERT_OK(visit(scenario, plan, &visited));
+    ASSERT_OK(visit(scenario, plan, out));
     fulcrum_study_free(yardstick);
     fulcrum_scenario_free(scenario);
     fulcrum_calibration_free(calibration);
@@ -296,7 +304,8 @@ TEST(test_twice_the_machine_is_twice_as_fast_in_every_draw)
         .actors_per_thread = 2};
     struct fulcrum_design design;
     designs_gpu(&design);
-    sweep_beside(&design, &plan, 0);
+    static struct visited visited;
+    sweep_beside(&design, &plan, 0, &visited);
     CU_ASSERT_EQUAL_FATAL(visited.count, 4);
     const struct fulcrum_sweep_point *one = &visited.points[0];
     const struct fulcrum_sweep_point *two = &visited.points[3];
@@ -316,9 +325,11 @@ TEST(test_twice_the_machine_is_twice_as_fast_in_every_draw)
 TEST(test_a_ratio_is_narrower_than_the_ratio_of_ends)
 {
     static const double actors[] = {4, 8, 64};
-    draw_line("run.actor_count", actors, 3);
+    static struct visited visited;
+    struct line line;
+    draw_line(&line, "run.actor_count", actors, 3);
     line.plan.predict.draws = RELATIVE_DRAWS;
-    sweep_beside(&line.design, &line.plan, 1);
+    sweep_beside(&line.design, &line.plan, 1, &visited);
     CU_ASSERT_EQUAL_FATAL(visited.count, 3);
     const struct fulcrum_prediction *middle = &visited.points[1].prediction;
     for (size_t i = 0; i < visited.count; i += 2) {
@@ -342,8 +353,10 @@ TEST(test_a_ratio_is_narrower_than_the_ratio_of_ends)
 TEST(test_without_draws_there_is_a_ratio_and_no_interval)
 {
     static const double actors[] = {4, 8};
-    draw_line("run.actor_count", actors, 2);
-    sweep_beside(&line.design, &line.plan, 0);
+    static struct visited visited;
+    struct line line;
+    draw_line(&line, "run.actor_count", actors, 2);
+    sweep_beside(&line.design, &line.plan, 0, &visited);
     CU_ASSERT_EQUAL_FATAL(visited.count, 2);
     for (size_t i = 0; i < FULCRUM_RELATIVE_COUNT; i++) {
         CU_ASSERT(visited.points[1].relative[i].value > 0.0);
@@ -355,7 +368,8 @@ TEST(test_without_draws_there_is_a_ratio_and_no_interval)
 TEST(test_a_point_that_cannot_run_is_no_yardstick)
 {
     static const double sms[] = {40, 81};
-    draw_line("run.sm_count", sms, 2);
+    struct line line;
+    draw_line(&line, "run.sm_count", sms, 2);
     struct fulcrum_scenario *scenario = scenario_of(&line.design);
     struct fulcrum_study *yardstick = NULL;
     ASSERT_FAILS(fulcrum_sweep_yardstick(scenario, &line.plan, 1, &yardstick, &err),
@@ -391,10 +405,8 @@ struct grid {
     struct fulcrum_scenario_inputs inputs;
 };
 
-static void with_grid(void (*check)(struct grid *grid))
+static void open_grid(struct grid *grid)
 {
-    static struct grid opened;
-    struct grid *grid = &opened;
     static const double threads[THREADS] = {8, 16, 32, 64, 128};
     static const double actors[ACTORS] = {4, 16, 41, 64, 256, 512};
     designs_gpu(&grid->design);
@@ -415,11 +427,7 @@ static void with_grid(void (*check)(struct grid *grid))
         .base = &grid->design, .priors = &grid->prior, .prior_count = 1};
     grid->scenario = NULL;
     ASSERT_OK(fulcrum_scenario_new(&grid->inputs, &grid->scenario, NULL));
-    check(grid);
-    fulcrum_scenario_free(grid->scenario);
 }
-
-#define GRID_TEST(function) TEST_EACH(function, with_grid, struct grid *grid)
 
 static const struct fulcrum_front_metric rate_and_watts[] = {
     {FULCRUM_SENSE_MORE, 0, FULCRUM_OUTPUT_steps_per_s},
@@ -475,6 +483,7 @@ static void fill_pairs(const struct grid *grid,
 static void check_front(
     const struct grid *grid, const struct fulcrum_front_metric *metrics)
 {
+    static struct visited visited;
     struct grid copy = *grid;
     ASSERT_OK(fulcrum_sweep_front_new(&copy.plan, metrics, 2, &visited.front, NULL));
     copy.plan.front = visited.front;
@@ -501,16 +510,18 @@ static void check_front(
     }
     CU_ASSERT(count > 1 && at == count);
     fulcrum_sweep_front_free(visited.front);
-    visited.front = NULL;
 }
 
-GRID_TEST(test_fronts_of_estimate_and_draws_are_what_all_pairs_leave)
+TEST(test_fronts_of_estimate_and_draws_are_what_all_pairs_leave)
 {
+    struct grid grid;
+    open_grid(&grid);
     for (size_t threads = 1; threads <= 2; threads++) {
-        grid->plan.thread_count = threads;
-        check_front(grid, rate_and_watts);
-        check_front(grid, rate_and_threads);
+        grid.plan.thread_count = threads;
+        check_front(&grid, rate_and_watts);
+        check_front(&grid, rate_and_threads);
     }
+    fulcrum_scenario_free(grid.scenario);
 }
 
 /* To the last digit; what is not known in one is not in the other. */
@@ -522,15 +533,17 @@ static void compare_outputs(const double *a, const double *b)
 }
 
 /* What is predicted on its own is what the whole sweep has at that place. */
-GRID_TEST(test_chosen_points_are_those_of_the_whole_sweep)
+TEST(test_chosen_points_are_those_of_the_whole_sweep)
 {
     static const size_t only[] = {0, 2, 7, 13, 28};
     static struct visited whole;
     static struct visited chosen;
-    ASSERT_OK(visit(grid->scenario, &grid->plan, &whole));
-    grid->plan.only = only;
-    grid->plan.only_count = 5;
-    ASSERT_OK(visit(grid->scenario, &grid->plan, &chosen));
+    struct grid grid;
+    open_grid(&grid);
+    ASSERT_OK(visit(grid.scenario, &grid.plan, &whole));
+    grid.plan.only = only;
+    grid.plan.only_count = 5;
+    ASSERT_OK(visit(grid.scenario, &grid.plan, &chosen));
     CU_ASSERT_EQUAL(whole.count, POINTS);
     CU_ASSERT_EQUAL_FATAL(chosen.count, 5);
     for (size_t i = 0; i < 5; i++) {
@@ -542,6 +555,7 @@ GRID_TEST(test_chosen_points_are_those_of_the_whole_sweep)
         compare_outputs(chosen.points[i].prediction.value, wanted->prediction.value);
         compare_outputs(chosen.points[i].prediction.hi, wanted->prediction.hi);
     }
+    fulcrum_scenario_free(grid.scenario);
 }
 
 /* Each draw of a point, asked for by itself. */
@@ -556,12 +570,14 @@ static void compare_draws(struct fulcrum_sweep_probe *probe,
 }
 
 /* Draw k alone is row k of all draws, with actors that follow the threads too. */
-GRID_TEST(test_a_draw_alone_is_a_row_of_all)
+TEST(test_a_draw_alone_is_a_row_of_all)
 {
-    grid->plan.axis_count = 1;
-    grid->plan.actors_per_thread = 6.4;
+    struct grid grid;
+    open_grid(&grid);
+    grid.plan.axis_count = 1;
+    grid.plan.actors_per_thread = 6.4;
     struct fulcrum_sweep_probe *probe = NULL;
-    ASSERT_OK(fulcrum_sweep_probe_new(grid->scenario, &grid->plan, &probe, NULL));
+    ASSERT_OK(fulcrum_sweep_probe_new(grid.scenario, &grid.plan, &probe, NULL));
     for (size_t i = 0; i < THREADS; i++) {
         struct fulcrum_sweep_point point;
         double all[FRONT_DRAWS * FULCRUM_OUTPUT_COUNT];
@@ -574,20 +590,24 @@ GRID_TEST(test_a_draw_alone_is_a_row_of_all)
         compare_draws(probe, &point, all);
     }
     fulcrum_sweep_probe_free(probe);
+    fulcrum_scenario_free(grid.scenario);
 }
 
-GRID_TEST(test_draws_that_do_not_fit_are_not_kept)
+TEST(test_draws_that_do_not_fit_are_not_kept)
 {
+    struct grid grid;
+    open_grid(&grid);
     struct fulcrum_sweep_front *front = NULL;
-    grid->plan.predict.draws = 1e6; /* x 30 points x 2 metrics */
-    ASSERT_OK(fulcrum_sweep_front_new(&grid->plan, rate_and_watts, 2, &front, NULL));
+    grid.plan.predict.draws = 1e6; /* x 30 points x 2 metrics */
+    ASSERT_OK(fulcrum_sweep_front_new(&grid.plan, rate_and_watts, 2, &front, NULL));
     CU_ASSERT(!fulcrum_sweep_front_has_draws(front));
     CU_ASSERT(isnan(fulcrum_sweep_front_frac(front, 0)));
     fulcrum_sweep_front_free(front);
     CU_ASSERT_EQUAL(
-        fulcrum_sweep_front_new(&grid->plan, rate_and_watts, 1, &front, NULL),
+        fulcrum_sweep_front_new(&grid.plan, rate_and_watts, 1, &front, NULL),
         FULCRUM_ERR_RANGE);
     fulcrum_sweep_front_free(NULL);
+    fulcrum_scenario_free(grid.scenario);
 }
 
 TEST(test_outputs_have_the_sense_that_their_names_tell)
