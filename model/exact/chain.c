@@ -204,7 +204,7 @@ static void lower_start(struct pure_death *death)
  * fraction of others. docs/model.md "Exact chain".
  * Borrowed: valid until the next call.
  */
-static const double *pure_death_run(
+static FULCRUM_NOT_INLINE const double *pure_death_run(
     struct pure_death *death, size_t start, double time_s)
 {
     assert(start <= death->most && time_s >= 0.0);
@@ -302,7 +302,7 @@ static void scale_down(double *value, size_t count, double divisor)
  * below 1e-250 may be 0. Where chances of 0 leave several closed sets of states, the
  * result belongs to those that state 0 leads to.
  */
-static void stationary(double *out, double *chance, size_t count)
+static FULCRUM_NOT_INLINE void stationary(double *out, double *chance, size_t count)
 {
     for (size_t last = count - 1; last > 0; last--) {
         eliminate(chance, count, last);

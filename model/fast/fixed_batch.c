@@ -24,13 +24,6 @@
 #include "model/network/network.h"
 #include "model/try.h"
 
-/* Inlined into their callers, or made for them, these cost a solution some per cent. */
-#if defined(__GNUC__) && !defined(__clang__)
-#define ON_ITS_OWN __attribute__((noipa))
-#else
-#define ON_ITS_OWN
-#endif
-
 /* So many standard deviations of the number and one more actor count as certain: beyond
  * four, a normal has a chance of 3e-5. */
 #define SURE_SDS 4.0
@@ -97,7 +90,7 @@ static double crowded(struct rate_cells *cells, double n)
  * fulcrum_cpu_capacity: exact at nodes and beyond all servers, else within 1.5 %, but
  * for a jump of the curve, which is spread over a cell.
  */
-static ON_ITS_OWN double rate_cells_at(struct rate_cells *cells, double n)
+static FULCRUM_NOT_INLINE double rate_cells_at(struct rate_cells *cells, double n)
 {
     if (n > cells->servers) {
         return crowded(cells, n);
@@ -168,7 +161,8 @@ static double many_below(double a, double x, double size)
  * P(A < size) of a number A with this mean and variance, taken as binomial: exactly for
  * sizes up to 10, else to about 0.005. `size` is a whole number >= 1.
  */
-static ON_ITS_OWN double probability_below(double mean, double variance, double size)
+static FULCRUM_NOT_INLINE double probability_below(
+    double mean, double variance, double size)
 {
     double reach = SURE_SDS * (1.0 + sqrt(variance));
     if (mean < size - reach || mean > size + reach) {
@@ -399,7 +393,7 @@ static size_t within_tail(const struct ages *old, const struct grid *grid, size_
  * How many are still under way after j, j + 1, ... slices, on average: `out` has
  * BLOCK of them.
  */
-static ON_ITS_OWN void ages_left(
+static FULCRUM_NOT_INLINE void ages_left(
     const struct ages *old, const struct grid *grid, size_t j, double *out)
 {
     const double *weight = old->weight + old->first;

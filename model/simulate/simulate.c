@@ -101,9 +101,6 @@ static inline void heap_pop(struct heap *heap)
     }
 }
 
-/* Inside the loops of a simulation these cost it some per cent. */
-#define NOT_INLINE __attribute__((noinline))
-
 /* Random lengths of environment steps, for the simulation. */
 
 /*
@@ -308,7 +305,7 @@ static void fill_deterministic(struct source *source)
 }
 
 /* Draws the next block. */
-static NOT_INLINE void source_fill(struct source *source)
+static FULCRUM_NOT_INLINE void source_fill(struct source *source)
 {
     /* In the order of enum fulcrum_step_law. */
     static void (*const fill[])(struct source *) = {
@@ -630,7 +627,7 @@ static enum fulcrum_status init(struct simulation *sim,
     return FULCRUM_OK;
 }
 
-static NOT_INLINE void release_turns(struct simulation *sim, size_t count)
+static FULCRUM_NOT_INLINE void release_turns(struct simulation *sim, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
         fulcrum_turn_queue_join(&sim->turns, source_next(&sim->source));
@@ -747,7 +744,7 @@ static size_t end_slice(struct simulation *sim)
 }
 
 /* run_steps where steps are cut into slices. */
-static NOT_INLINE bool run_turns(
+static FULCRUM_NOT_INLINE bool run_turns(
     struct simulation *sim, size_t wanted, double stop_steps)
 {
     const size_t allowed = steps_allowed(sim, wanted, stop_steps);

@@ -21,7 +21,10 @@
 
 #include "model/try.h"
 
-enum { FRESH_LEAST = 4096 /* that wait before a sweep */ };
+enum {
+    FRESH_LEAST = 4096, /* that wait before a sweep */
+    PROBES = 16
+};
 
 struct entry {
     double key[FULCRUM_PARETO_METRICS_MOST];
@@ -37,6 +40,7 @@ struct fulcrum_pareto {
     size_t front_count;
     size_t count;
     size_t capacity;
+    size_t beater; /* of the point last dropped, in the front */
     size_t *indices; /* what the caller has borrowed */
 };
 
@@ -125,6 +129,22 @@ static bool reaches(const struct entry *entry, const struct entry *other)
            entry->key[2] >= other->key[2];
 }
 
+/* By the beater of the point before, which is near in a sweep, or by one of a few spread
+ * over the front: most points are, and need not wait. */
+static bool is_soon_beaten(struct fulcrum_pareto *pareto, const struct entry *entry)
+{
+    for (size_t i = 0; i <= PROBES && i < pareto->front_count; i++) {
+        size_t at = i == 0 ? pareto->beater : (i - 1) * pareto->front_count / PROBES;
+        const struct entry *other = &pareto->entries[at];
+        if (at < pareto->front_count && reaches(other, entry) &&
+            !reaches(entry, other)) {
+            pareto->beater = at;
+            return true;
+        }
+    }
+    return false;
+}
+
 /* Moves what is not beaten to the beginning; returns how many that are. Equal points
  * share their fate, and do not beat each other; in order, what reaches the first of
  * them is no better either. */
@@ -187,6 +207,9 @@ enum fulcrum_status fulcrum_pareto_add(struct fulcrum_pareto *pareto, size_t ind
             return FULCRUM_OK;
         }
         entry.key[i] = pareto->senses[i] == FULCRUM_SENSE_MORE ? values[i] : -values[i];
+    }
+    if (is_soon_beaten(pareto, &entry)) {
+        return FULCRUM_OK;
     }
     if (pareto->count == pareto->capacity) {
         TRY(settle(pareto, err));
