@@ -3,7 +3,6 @@
 #ifndef FULCRUM_CALIBRATE_DEVICE_LEARNER_H
 #define FULCRUM_CALIBRATE_DEVICE_LEARNER_H
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 

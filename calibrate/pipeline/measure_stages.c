@@ -3,7 +3,6 @@
 #include "calibrate/pipeline/stage_times.h"
 
 #include <stdbool.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "calibrate/pipeline/measure.h"

@@ -3,7 +3,6 @@
 #ifndef FULCRUM_CALIBRATE_PROBE_CALIBRATE_H
 #define FULCRUM_CALIBRATE_PROBE_CALIBRATE_H
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 

@@ -3,7 +3,6 @@
 #ifndef FULCRUM_CLI_OUTPUT_SWEEP_COLUMNS_H
 #define FULCRUM_CLI_OUTPUT_SWEEP_COLUMNS_H
 
-#include <stdbool.h>
 #include <stddef.h>
 
 #include "cli/command.h"

@@ -7,7 +7,6 @@
  * moved is named, and the exit code is 1, so that a change of the model's accuracy does
  * not pass unseen.
  */
-#include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>

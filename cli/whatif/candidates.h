@@ -3,8 +3,6 @@
 #ifndef FULCRUM_CLI_WHATIF_CANDIDATES_H
 #define FULCRUM_CLI_WHATIF_CANDIDATES_H
 
-#include <stdbool.h>
-
 #include "cli/whatif/whatif.h"
 #include "model/string.h"
 #include "model/study/study.h"

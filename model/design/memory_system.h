@@ -3,8 +3,6 @@
 #ifndef FULCRUM_MODEL_DESIGN_MEMORY_SYSTEM_H
 #define FULCRUM_MODEL_DESIGN_MEMORY_SYSTEM_H
 
-#include <stdbool.h>
-
 #include "model/design/design.h"
 
 /* What has to lie in a GPU's memory at once, and whether it fits. */

@@ -4,8 +4,6 @@
 #ifndef FULCRUM_MODEL_WHATIF_NODE_ROWS_H
 #define FULCRUM_MODEL_WHATIF_NODE_ROWS_H
 
-#include <stdbool.h>
-
 #include "model/predict/scenario.h"
 #include "model/study/sweep.h"
 

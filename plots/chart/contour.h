@@ -3,7 +3,6 @@
 #ifndef FULCRUM_PLOTS_CHART_CONTOUR_H
 #define FULCRUM_PLOTS_CHART_CONTOUR_H
 
-#include <stdbool.h>
 #include <stddef.h>
 
 #include "model/status.h"

@@ -3,8 +3,6 @@
 #ifndef FULCRUM_PLOTS_SPEC_CHARTS_H
 #define FULCRUM_PLOTS_SPEC_CHARTS_H
 
-#include <stdbool.h>
-
 #include "plots/chart/axis.h"
 #include "plots/chart/chart.h"
 #include "plots/chart/rows.h"

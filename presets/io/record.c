@@ -4,6 +4,7 @@
 
 #include <assert.h>
 #include <json-c/json.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -3,7 +3,6 @@
 #ifndef FULCRUM_PRESETS_IO_RECORD_H
 #define FULCRUM_PRESETS_IO_RECORD_H
 
-#include <math.h>
 #include <stdbool.h>
 #include <stddef.h>
 

@@ -3,8 +3,6 @@
 #ifndef FULCRUM_PRESETS_LOAD_PRESET_H
 #define FULCRUM_PRESETS_LOAD_PRESET_H
 
-#include <stddef.h>
-
 #include "model/design/calibration.h"
 #include "model/design/design.h"
 #include "model/status.h"

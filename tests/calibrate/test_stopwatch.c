@@ -2,8 +2,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "calibrate/stopwatch.h"
 
-#include <math.h>
-
 #include "tests/support/suite.h"
 
 TEST(test_clocks_never_go_back)

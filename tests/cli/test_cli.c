@@ -5,7 +5,6 @@
 #include "cli/command.h"
 
 #include <ctype.h>
-#include <math.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,11 +1,9 @@
 /* fake_cuda.c - a stand-in for NVIDIA's driver, as far as the program uses it. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/*
- * fake_cuda.h says what it does. It is strict where the documentation of the driver
- * is: handles belong to their context, what is not allocated is not copied, a part of
- * the GPU cannot be split again, a failed GPU answers nothing but its failure.
- * FAKE_CUDA_OLD leaves out what drivers before CUDA 12 did not have.
- */
+/* fake_cuda.h says what it does. It is strict where the documentation of the driver is:
+ * handles belong to their context, what is not allocated is not copied, a part of the
+ * GPU cannot be split again, a failed GPU answers nothing but its failure.
+ * FAKE_CUDA_OLD leaves out what drivers before CUDA 12 did not have. */
 #include "tests/fake_cuda/fake_cuda.h"
 
 #include <stdint.h>

@@ -44,11 +44,9 @@ struct fake_cublas_counts {
 
 typedef const struct fake_cublas_counts *fake_cublas_counts_function(void);
 
-/*
- * A queue. Its clock is a made-up one, so that tests of what is computed from times
+/* A queue. Its clock is a made-up one, so that tests of what is computed from times
  * have exact ones: each thing queued takes FAKE_CUDA_LAUNCH_S and its work divided by
- * the SMs of the stream.
- */
+ * the SMs of the stream. */
 #define FAKE_CUDA_LAUNCH_S       2e-6
 #define FAKE_CUDA_ITEMS_PER_SM_S 1e9
 #define FAKE_CUDA_FLOP_PER_SM_S  1e10

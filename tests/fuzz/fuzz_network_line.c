@@ -1,12 +1,10 @@
 /* fuzz_network_line.c - any bytes as a line of `fulcrum solve`, read and solved. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/*
- * The entry point of libFuzzer; replay.c calls it too, for compilers without one. A
+/* The entry point of libFuzzer; replay.c calls it too, for compilers without one. A
  * line that is read is solved by every method that takes a moment for it, so that
  * solvers see corners that nobody would draw. What must hold for any line is checked
  * here: a refusal has words, a result is finite, no station is busier than always, and
- * without simulation Little's law holds.
- */
+ * without simulation Little's law holds. */
 #include <math.h>
 #include <stdint.h>
 #include <stdio.h>

@@ -1,11 +1,9 @@
 /* misbehave.c - a plug-in that does what $FULCRUM_TEST_FAULT says, at a chosen step. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/*
- * FULCRUM_TEST_FAULT=FAULT[@STEP]. Without it a small well-behaved environment whose
+/* FULCRUM_TEST_FAULT=FAULT[@STEP]. Without it a small well-behaved environment whose
  * episodes last 50 steps. With FULCRUM_TEST_ODD those with an odd seed alone do it,
  * which is every second environment. FULCRUM_TEST_PID names a file that gets the
- * numbers of the processes it starts.
- */
+ * numbers of the processes it starts. */
 #define _GNU_SOURCE
 #include <math.h>
 #include <pthread.h>

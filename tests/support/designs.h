@@ -40,11 +40,9 @@ void designs_add_parameter(struct fulcrum_calibration *calibration, const char *
 void designs_add_log(struct fulcrum_calibration *calibration, const char *path,
     double value, double standard_error);
 
-/*
- * The first of `device_count` (rising) at which hybrid training with workers of
+/* The first of `device_count` (rising) at which hybrid training with workers of
  * `model_parallel_count` devices is done sooner than data-parallel training; counts
- * that cannot be laid out so are passed over. NAN: none.
- */
+ * that cannot be laid out so are passed over. NAN: none. */
 double designs_crossover(const struct fulcrum_cluster *cluster, double most_per_node,
     double model_parallel_count, const double *device_count, size_t count);
 

@@ -7,12 +7,10 @@
 
 #include "calibrate/device/device.h"
 
-/*
- * A device without a driver: what a launch or a product does, it does at once. So the
+/* A device without a driver: what a launch or a product does, it does at once. So the
  * kernels' text and everything above struct fulcrum_device can be tested anywhere.
  * Narrow as a CPU, one item to a row; its sm_count is 4, and grant gives what it is
- * asked for.
- */
+ * asked for. */
 extern const struct fulcrum_device device_plain;
 
 /* As a GPU: wide, with several items to a row, products by tiles. */
@@ -22,11 +20,9 @@ extern const struct fulcrum_device device_plain_wide;
  */
 void device_plain_run(float *arena, const struct fulcrum_device_launch *launch);
 
-/*
- * From now on the n-th call of either device that queues something fails, as devices
- * do: finish tells, nothing is done meanwhile. `reserve` counts and fails at once.
- * 0: none fails.
- */
+/* From now on the n-th call of either device that queues something fails, as devices
+ * do: finish tells, nothing is done meanwhile. `reserve` counts and fails at once. 0:
+ * none fails. */
 void device_plain_fail_at(size_t call);
 
 /* Calls that counted since then. */

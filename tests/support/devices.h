@@ -7,10 +7,9 @@
 
 #include "calibrate/device/compute.h"
 
-/*
- * The host, plain C, plain C as a GPU, and real ones; NULL beyond the last. A real one
- * may not be available here. FULCRUM_TEST_DEVICE in the environment names the only one.
- */
+/* The host, plain C, plain C as a GPU, and real ones; NULL beyond the last. A real one
+ * may not be available here. FULCRUM_TEST_DEVICE in the environment names the only
+ * one. */
 const struct fulcrum_device *devices_at(size_t i);
 
 /* 0, and a line that says why, where the device is not available here. */

@@ -5,10 +5,8 @@
 
 #include "tests/support/fake_nvml.h"
 
-/*
- * FULCRUM_NVML_LIBRARY names the library of that path from now on; its GPUs are as at
- * first. Borrowed: the library stays loaded.
- */
+/* FULCRUM_NVML_LIBRARY names the library of that path from now on; its GPUs are as at
+ * first. Borrowed: the library stays loaded. */
 struct fake_nvml *fake_gpus(const char *library);
 
 #endif

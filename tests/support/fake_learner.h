@@ -14,10 +14,8 @@
 #define FAKE_SM_COUNT      64.0
 #define FAKE_UUID          "GPU-00a0-fake"
 
-/*
- * The first GPU of `fake` counts the joules of the learner from now on, until stopped.
- * Nothing is computed: a batch lasts 2 ms, a training step 4 ms.
- */
+/* The first GPU of `fake` counts the joules of the learner from now on, until stopped.
+ * Nothing is computed: a batch lasts 2 ms, a training step 4 ms. */
 void fake_learner_start(struct fake_nvml *fake);
 void fake_learner_stop(void);
 

@@ -1,10 +1,8 @@
 /* fake_nvml.c - a management library whose GPUs do what a test says. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/*
- * Exports the calls of libnvidia-ml.so.1 that the meter makes. Built twice: as a
+/* Exports the calls of libnvidia-ml.so.1 that the meter makes. Built twice: as a
  * library of today, and with FAKE_NVML_OLD as one from before energy counters and
- * fields.
- */
+ * fields. */
 #define _POSIX_C_SOURCE 200809L
 #include "tests/support/fake_nvml.h"
 

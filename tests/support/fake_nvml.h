@@ -7,10 +7,8 @@
 
 enum { FAKE_GPU_COUNT = 4 };
 
-/*
- * Results are the library's numbers: 0 success, 3 not supported, 4 no permission,
- * 15 GPU is lost. Atomic, since a meter asks from a thread of its own.
- */
+/* Results are the library's numbers: 0 success, 3 not supported, 4 no permission, 15
+ * GPU is lost. Atomic, since a meter asks from a thread of its own. */
 struct fake_gpu {
     atomic_int handle_result;
     atomic_int info_result; /* of name, UUID, compute capability */
@@ -47,12 +45,10 @@ struct fake_nvml {
     struct fake_gpu gpu[FAKE_GPU_COUNT];
 };
 
-/*
- * Exported as "fake_nvml". All is well at first: two GPUs of compute capability 9.0
+/* Exported as "fake_nvml". All is well at first: two GPUs of compute capability 9.0
  * that answer every question. The environment changes that before the first call, for
  * programs: FAKE_NVML_GPUS, FAKE_NVML_INIT (result), FAKE_NVML_WATTS (the energy
- * counter counts them then), FAKE_NVML_UUID (of the first GPU).
- */
+ * counter counts them then), FAKE_NVML_UUID (of the first GPU). */
 struct fake_nvml *fake_nvml(void);
 
 /* Back to what it is at first. Exported as "fake_nvml_reset". */

@@ -14,13 +14,11 @@ struct gradient_check {
     void *context;
 };
 
-/*
- * Asserts that each gradient is within a hundredth of the largest of them from its
+/* Asserts that each gradient is within a hundredth of the largest of them from its
  * central difference. The losses come from float32: with steps of 2^-8, 2^-10 and 2^-12
  * and losses near one, rounding gives errors up to 2e-4, truncation less. One of the
  * steps must agree: where the kink of a ReLU lies between the points of a large step it
- * seldom lies between those of a small one, while a wrong gradient fails them all.
- */
+ * seldom lies between those of a small one, while a wrong gradient fails them all. */
 void gradient_assert(const struct gradient_check *check);
 
 /* Numbers in [-1, 1) that depend on `seed` only. */

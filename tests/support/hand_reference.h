@@ -9,10 +9,8 @@
 /* The priors of R2D2 on a V100. The caller frees them. */
 struct fulcrum_calibration *hand_priors(void);
 
-/*
- * R2D2 on the paper's machine, served greedily and without training: one point for each
- * number of actors, with the same quantity observed of each, 1. The caller frees it.
- */
+/* R2D2 on the paper's machine, served greedily and without training: one point for each
+ * number of actors, with the same quantity observed of each, 1. The caller frees it. */
 struct fulcrum_reference *hand_reference(
     const double *actors, size_t count, const char *quantity);
 

@@ -16,12 +16,10 @@ enum {
     LAB_WEIGHTS = 1000
 };
 
-/*
- * An observation of the laboratory says whose it is and which, and the answer to it is
+/* An observation of the laboratory says whose it is and which, and the answer to it is
  * a function of both; so an environment knows which action has to come next, and the
  * learner which observation. Set the wishes before lab_open; read the findings once the
- * pipeline has ended.
- */
+ * pipeline has ended. */
 struct lab {
     /* Wishes; zero: nothing of the kind. */
     size_t fail_after_steps; /* then environment 1 breaks */
@@ -66,11 +64,8 @@ struct fulcrum_live_plan lab_plan(
 void lab_plan_training(
     struct fulcrum_live_plan *plan, double env_steps, double queue_train_steps);
 
-/*
- * Nothing was lost, doubled or given to somebody else; at most the last step of each
- * environment was not taken any more.
- * Returns the observations that were inferred.
- */
+/* Nothing was lost, doubled or given to somebody else; at most the last step of each
+ * environment was not taken any more. Returns the observations that were inferred. */
 size_t lab_assert_in_order(const struct lab *lab);
 
 #endif

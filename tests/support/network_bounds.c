@@ -1,11 +1,9 @@
 /* network_bounds.c - what no solution of a network can exceed. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/*
- * Asymptotic bounds. Of each resource a step needs at least so many seconds, and there
+/* Asymptotic bounds. Of each resource a step needs at least so many seconds, and there
  * are no more seconds than pass: those of the CPU at its best rate, those of host and
  * GPU in the largest batch, as batch times are lines here. And no actor goes round in
- * less time than the least of each of its stages.
- */
+ * less time than the least of each of its stages. */
 #include "tests/support/network_bounds.h"
 
 #include <math.h>

@@ -8,10 +8,8 @@
 
 #define LENGTH(array) (sizeof(array) / sizeof(array)[0])
 
-/*
- * A case. tests/suite_main.cmake lists the cases of a file, in their order, in a main
- * of their own, so that none is forgotten.
- */
+/* A case. tests/suite_main.cmake lists the cases of a file, in their order, in a main
+ * of their own, so that none is forgotten. */
 #define TEST(function)                                                                 \
     void function(void);                                                               \
     void function(void)
@@ -53,11 +51,9 @@ struct suite_case {
 #function, function                                                            \
     }
 
-/*
- * Runs `count` cases under CUnit's console interface. A name given as the first
- * command-line argument runs that case alone.
- * Returns the exit status of main: 0 when all passed.
- */
+/* Runs `count` cases under CUnit's console interface. A name given as the first
+ * command-line argument runs that case alone. Returns the exit status of main: 0 when
+ * all passed. */
 int suite_run(const char *name, const struct suite_case *cases, size_t count, int argc,
     char **argv);
 

@@ -2,13 +2,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "calibrate/actor/libretro_core.h"
 
-/*
- * First letter of the ROM: N none, R refuses to load, W announces too wide a picture,
- * S cannot save its state, D repeats every second frame without a picture,
- * 5 draws in RGB565. The picture: both pixels have the brightness `level`, but each is
- * black in every second frame, in turns. Each frame raises the level by 1, by 3 with
- * the right button.
- */
+/* First letter of the ROM: N none, R refuses to load, W announces too wide a picture, S
+ * cannot save its state, D repeats every second frame without a picture, 5 draws in
+ * RGB565. The picture: both pixels have the brightness `level`, but each is black in
+ * every second frame, in turns. Each frame raises the level by 1, by 3 with the right
+ * button. */
 #ifndef TOY_VERSION
 #define TOY_VERSION 1
 #endif

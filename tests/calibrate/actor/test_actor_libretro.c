@@ -167,10 +167,9 @@ static int count_stale_steps(struct stage *toy)
     return stale_count;
 }
 
-/*
- * Even frames repeat odd ones, and starts differ in which of them counts. An old
- * picture would be seen where the brightness falls back to 0: in the maximum it wins.
- */
+/* Even frames repeat odd ones, and starts differ in which of them counts. An old
+ * picture would be seen where the brightness falls back to 0: in the maximum it
+ * wins. */
 TEST(test_repeated_pictures_are_not_those_of_the_step_before)
 {
     struct stage toy = open_toy("D", 0.0);

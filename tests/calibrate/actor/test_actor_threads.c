@@ -4,7 +4,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "calibrate/actor/actor_threads.h"
 
-#include <math.h>
 #include <string.h>
 
 #include "calibrate/actor/request_queue.h"

@@ -4,7 +4,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "calibrate/device/cuda_api.h"
 
-#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 

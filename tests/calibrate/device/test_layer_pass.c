@@ -3,7 +3,6 @@
 #include "calibrate/device/networks.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "tests/support/devices.h"

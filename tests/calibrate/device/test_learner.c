@@ -227,10 +227,8 @@ LEARNER_TEST(test_every_learner_trains_on_the_rows_it_is_given)
     free(other.weights);
 }
 
-/*
- * Rectifiers take what is not a number for zero, so that the loss may be one; but the
- * gradient of the weights behind that input is a product with it.
- */
+/* Rectifiers take what is not a number for zero, so that the loss may be one; but the
+ * gradient of the weights behind that input is a product with it. */
 TEST(test_a_row_that_is_not_a_number_spoils_the_weights)
 {
     for (const struct fulcrum_learner *const *at = fulcrum_learners(); *at; at++) {

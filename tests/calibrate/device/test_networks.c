@@ -441,17 +441,13 @@ TEST(test_lack_of_memory_is_a_status)
     devices_close(&compute);
 }
 
-/*
- * Sums of float32 in another order, and another exp: a few units in the last place of
- * the largest element, which a few hundred terms make 1e-5 of it at most.
- */
+/* Sums of float32 in another order, and another exp: a few units in the last place of
+ * the largest element, which a few hundred terms make 1e-5 of it at most. */
 static const double tolerance = 1e-5;
 
-/*
- * Adam divides a gradient by its own size: where that is rounding, so is the step. So
- * a few parameters may differ by a step of 3e-4 in either direction each time, while
- * all of them together differ by little.
- */
+/* Adam divides a gradient by its own size: where that is rounding, so is the step. So a
+ * few parameters may differ by a step of 3e-4 in either direction each time, while all
+ * of them together differ by little. */
 static const double adam_tolerance = 1e-3;
 static const double adam_step = 3e-4;
 static const double adam_off = 3e-5;

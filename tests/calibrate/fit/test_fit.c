@@ -104,10 +104,8 @@ static void compare_errors(size_t i, const double *values, const double *errors)
     CU_ASSERT(fabs(bias) < 4 * spread / sqrt(REPEATS));
 }
 
-/*
- * 600 intervals of 3 standard errors hold 99.5 % under Student's law with 37 degrees of
- * freedom. 25 % on the spread: five of its own standard errors at 200 repeats.
- */
+/* 600 intervals of 3 standard errors hold 99.5 % under Student's law with 37 degrees of
+ * freedom. 25 % on the spread: five of its own standard errors at 200 repeats. */
 TEST(test_fit_standard_errors_match_the_spread_of_repeats)
 {
     static double values[3][REPEATS];
@@ -169,11 +167,9 @@ static double proportional(const double *parameter, double x, const void *contex
     return parameter[0] * x;
 }
 
-/*
- * One observation of q with deviation s and a prior of deviation s: the posterior lies
- * halfway, with deviation s / sqrt(2). Two points at different x act as one with
- * s = 0.1 / sqrt(2).
- */
+/* One observation of q with deviation s and a prior of deviation s: the posterior lies
+ * halfway, with deviation s / sqrt(2). Two points at different x act as one with s =
+ * 0.1 / sqrt(2). */
 TEST(test_fit_weighs_priors_like_observations)
 {
     static const double x[] = {1, 2};
@@ -373,10 +369,8 @@ TEST(test_residuals_match_hand_worked_values)
         2 * mean.parameter[0].standard_error, 1e-9);
 }
 
-/*
- * Five points below and five above: 2 runs, expected 6, variance 20/9, so z = -2.683.
- * The order of x counts, not that of the points.
- */
+/* Five points below and five above: 2 runs, expected 6, variance 20/9, so z = -2.683.
+ * The order of x counts, not that of the points. */
 TEST(test_sign_runs_follow_x)
 {
     static const double x[] = {10, 9, 8, 7, 6, 1, 2, 3, 4, 5};

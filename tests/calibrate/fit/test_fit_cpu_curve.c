@@ -71,11 +71,9 @@ static double z_score(const struct fulcrum_fit_estimate *estimate, double truth)
     return distance * v * (1 - v) / estimate->standard_error;
 }
 
-/*
- * Truths drawn from the priors and 2 % noise: then a Bayesian error is calibrated, 3 of
+/* Truths drawn from the priors and 2 % noise: then a Bayesian error is calibrated, 3 of
  * them hold the truth in 99 % and z has a deviation of 1, per parameter and for what
- * the curve says between the points.
- */
+ * the curve says between the points. */
 static void check_calibration(const struct fulcrum_cpu_curve_host *host)
 {
     static const double between = 5;
@@ -128,10 +126,8 @@ TEST(test_curve_errors_are_calibrated_where_the_noise_is_known)
     check_calibration(&host);
 }
 
-/*
- * Squares of points and priors, written anew for 64 cores in lockstep. Errors are
- * relative to the model at `best`, as those of the last pass of a fit are.
- */
+/* Squares of points and priors, written anew for 64 cores in lockstep. Errors are
+ * relative to the model at `best`, as those of the last pass of a fit are. */
 static double penalised_squares(const double *parameter, const double *best,
     const struct fulcrum_samples *samples, double noise_rel)
 {
@@ -161,10 +157,8 @@ static bool is_least(const double *best, size_t i,
     return below > least && penalised_squares(moved, best, samples, noise_rel) > least;
 }
 
-/*
- * A curve far from the priors: where the noise is known, the points keep their weight
- * however large the residuals are.
- */
+/* A curve far from the priors: where the noise is known, the points keep their weight
+ * however large the residuals are. */
 TEST(test_curve_of_known_noise_minimises_penalised_squares)
 {
     static const struct fulcrum_cpu_curve_host host = {
@@ -216,11 +210,9 @@ static double held_out_mape(const struct fulcrum_reference *reference,
     return mape;
 }
 
-/*
- * EnvPool benchmark/README.md, Weng et al. 2022, arXiv:2206.10558: simulation only.
+/* EnvPool benchmark/README.md, Weng et al. 2022, arXiv:2206.10558: simulation only.
  * Limits: per curve, docs/model.md reports means of 2.9 % (async) and 4.3 % (sync);
- * single curves scatter around them, so the mean is asserted as well.
- */
+ * single curves scatter around them, so the mean is asserted as well. */
 TEST(test_curve_predicts_held_out_published_counts)
 {
     static const char *const names[] = {

@@ -48,10 +48,8 @@ TEST(test_line_clamps_a_negative_intercept)
     CU_ASSERT(fit.fit.parameter[1].marks & FULCRUM_FIT_AT_BOUND);
 }
 
-/*
- * Five samples per size; coverage and spread as in test_fit.c. At this correlation, a
- * covariance from 200 repeats has a standard error of 11 %.
- */
+/* Five samples per size; coverage and spread as in test_fit.c. At this correlation, a
+ * covariance from 200 repeats has a standard error of 11 %. */
 TEST(test_line_errors_match_the_spread_of_repeats)
 {
     static double values[2][REPEATS];

@@ -42,11 +42,9 @@ static struct fulcrum_posterior_problem problem_of(
         .thread_count = 1};
 }
 
-/*
- * One datum y = a + b with error s: by hand, the shift of each parameter is its
+/* One datum y = a + b with error s: by hand, the shift of each parameter is its
  * variance times (y - y0) / (s^2 + sum of variances), and the singular value is the
- * root of that sum over s.
- */
+ * root of that sum over s. */
 TEST(test_one_datum_by_hand)
 {
     static const struct fulcrum_datum data[] = {{7.0, 0.5}, {0.0, (double)INFINITY}};

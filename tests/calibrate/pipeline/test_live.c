@@ -192,10 +192,8 @@ TEST(test_train_steps_follow_the_environments)
     lab_close(&lab);
 }
 
-/*
- * Training that is slow sets the pace: 2 ms for every 10 steps, whatever the actors
- * could do, and never more than two train steps and a batch behind.
- */
+/* Training that is slow sets the pace: 2 ms for every 10 steps, whatever the actors
+ * could do, and never more than two train steps and a batch behind. */
 TEST(test_a_backlog_holds_inference_up)
 {
     struct lab lab = {.train_s = 0.002};
@@ -413,10 +411,8 @@ static void close_workshop(struct workshop *shop)
     shop->stage.actor->close(shop->stage.shared);
 }
 
-/*
- * Inference has weights of training, which the last train steps may have left behind;
- * and training had rows of the environment: a cart's position is within its track.
- */
+/* Inference has weights of training, which the last train steps may have left behind;
+ * and training had rows of the environment: a cart's position is within its track. */
 static void assert_trained(struct workshop *shop)
 {
     enum { MOST = 1 << 18 };

@@ -1,11 +1,9 @@
 /* test_measure.c - small measurements of the real pipeline: windows, failures, stops.
  */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/*
- * Nothing is asked of rates: a busy machine has any. FULCRUM_STAGES_PAIRS=20 measures
+/* Nothing is asked of rates: a busy machine has any. FULCRUM_STAGES_PAIRS=20 measures
  * so many pairs of recorded and unrecorded windows of MuJoCo humanoids, prints what it
- * finds and holds it to the limits of docs/where-the-time-goes.md.
- */
+ * finds and holds it to the limits of docs/where-the-time-goes.md. */
 #define _POSIX_C_SOURCE 200809L /* setenv */
 #include "calibrate/pipeline/measure.h"
 

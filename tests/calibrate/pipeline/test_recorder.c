@@ -288,10 +288,8 @@ TEST(test_thread_that_ends_early_keeps_its_cpu_time)
     fulcrum_recorder_free(recorder);
 }
 
-/*
- * Two outer stages of begin and end; the first has three stages in a chain inside it,
- * of which the first is begun by itself and the last ended by itself.
- */
+/* Two outer stages of begin and end; the first has three stages in a chain inside it,
+ * of which the first is begun by itself and the last ended by itself. */
 TEST(test_cost_is_taken_off_where_it_arises)
 {
     const struct fulcrum_recorder_cost cost = {
@@ -332,10 +330,8 @@ TEST(test_no_stage_falls_below_zero)
     assert_close("taken off", correction.recording_s[FULCRUM_STAGE_WAIT], 0.25, 1e-12);
 }
 
-/*
- * Costs of 1, 2, 3, 4 %: mean 2.5 %, sd 1.29 %; the 95 % point of Student's t with 3
- * degrees of freedom is 2.3534 (any table).
- */
+/* Costs of 1, 2, 3, 4 %: mean 2.5 %, sd 1.29 %; the 95 % point of Student's t with 3
+ * degrees of freedom is 2.3534 (any table). */
 TEST(test_upper_limit_of_pairs_is_students)
 {
     const double with[] = {1.0 / 1.01, 1.0 / 1.02, 1.0 / 1.03, 1.0 / 1.04};
@@ -373,10 +369,8 @@ TEST(test_measured_cost_is_that_of_a_few_clock_reads)
     CU_ASSERT(pair_s < 100.0 * stopwatch.wall_cost_s + 1e-6);
 }
 
-/*
- * Other work on the machine makes a clock read dearer for seconds. What is wrong in the
- * correction is wrong every time: so a few tries, apart from each other.
- */
+/* Other work on the machine makes a clock read dearer for seconds. What is wrong in the
+ * correction is wrong every time: so a few tries, apart from each other. */
 #define TRIES_APART 12
 #define APART_S     0.4
 

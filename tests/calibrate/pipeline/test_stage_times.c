@@ -88,10 +88,8 @@ TEST(test_more_stages_within_each_other_than_there_is_room)
 /* --- Sweeps ------------------------------------------------------------------------
  */
 
-/*
- * Two actors simulate from 0 to 4 and from 2 to 6; a server infers from 3 to 8 and
- * again from 9 to 10; then nothing until 12.
- */
+/* Two actors simulate from 0 to 4 and from 2 to 6; a server infers from 3 to 8 and
+ * again from 9 to 10; then nothing until 12. */
 TEST(test_moments_are_divided_among_active_stages)
 {
     struct fulcrum_stage_segment first[] = {

@@ -92,10 +92,8 @@ static struct fulcrum_calibration *report(struct rig *rig)
     return probing_report(&fulcrum_probe_gpu_power, &rig->state);
 }
 
-/*
- * Seven levels, and the idle GPU before. The tolerances are for a machine that
- * is busy with other tests.
- */
+/* Seven levels, and the idle GPU before. The tolerances are for a machine that is busy
+ * with other tests. */
 TEST(test_levels_tell_the_watts_of_a_gpu)
 {
     struct rig rig;

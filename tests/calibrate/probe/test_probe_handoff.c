@@ -99,10 +99,8 @@ static bool stops_at_once(void *user)
     return 1;
 }
 
-/*
- * Three more than a round of five sizes and the larger requests; nothing; one size,
- * which is no line.
- */
+/* Three more than a round of five sizes and the larger requests; nothing; one size,
+ * which is no line. */
 TEST(test_every_visit_tells_what_it_can)
 {
     static const struct {

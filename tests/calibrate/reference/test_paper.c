@@ -17,10 +17,8 @@ static const char *const names[] = {
     "inci2020-fig3-text", "inci2020-fig3-further-text", "inci2020-fig4-text"};
 enum { REFERENCES = LENGTH(names) };
 
-/*
- * In the order of the references: 5.8 times, 11.6 times (which follows from the others
- * and is held out), 2.0 times, 1.06. Rounding and the noise of a run.
- */
+/* In the order of the references: 5.8 times, 11.6 times (which follows from the others
+ * and is held out), 2.0 times, 1.06. Rounding and the noise of a run. */
 static const double figure_sd[] = {0.06, 3.0, 0.03, 0.008};
 enum { FIGURES = LENGTH(figure_sd), HELD_OUT = 1 };
 static const double held_out[] = {HELD_OUT + 1};

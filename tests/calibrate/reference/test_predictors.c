@@ -404,10 +404,8 @@ TEST(test_watts_of_a_gpu_are_predicted_from_rates)
     fulcrum_comparison_clear(&compared);
 }
 
-/*
- * Two series and two machines in words: four curves of four loads each, two of them
- * fitted. Alpha comes from the prior, so a curve of that alpha is met.
- */
+/* Two series and two machines in words: four curves of four loads each, two of them
+ * fitted. Alpha comes from the prior, so a curve of that alpha is met. */
 TEST(test_watts_of_servers_are_predicted_from_loads)
 {
     static const double loads[] = {0.5, 0, 1, 0.1};
@@ -435,10 +433,8 @@ TEST(test_watts_of_servers_are_predicted_from_loads)
     fulcrum_comparison_clear(&compared);
 }
 
-/*
- * Watts that fall to 1 W with the load, which no idle draw allows: with an idle draw of
- * 60 W known the constant term stays there.
- */
+/* Watts that fall to 1 W with the load, which no idle draw allows: with an idle draw of
+ * 60 W known the constant term stays there. */
 TEST(test_watts_keep_to_a_known_idle_draw)
 {
     struct made made;
@@ -452,13 +448,11 @@ TEST(test_watts_keep_to_a_known_idle_draw)
     fulcrum_comparison_clear(&compared);
 }
 
-/*
- * Of the H100 each held-out point is met within 10 %, as it has to be. The B200's watts
+/* Of the H100 each held-out point is met within 10 %, as it has to be. The B200's watts
  * do not rise with its load (667 W at 2751 tokens/s, 449 W at 4570): no rising curve
  * meets both, and the error says so. Teads: two points and a prior for alpha, mostly
  * missed at full load, which is extrapolated from half. SPECpower's servers from the
- * watts of generic-server, and GNMT on 4 and 16 GPUs of one machine: see below.
- */
+ * watts of generic-server, and GNMT on 4 and 16 GPUs of one machine: see below. */
 TEST(test_published_watts_are_met)
 {
     static const struct {
@@ -533,10 +527,8 @@ TEST(test_work_on_a_part_of_the_sms_follows_the_law)
     }
 }
 
-/*
- * Limits: pure arithmetic goes with SMs, pure latency does not care for them. The prior
- * keeps a share from either end, which a factor of 16 in SMs makes little of.
- */
+/* Limits: pure arithmetic goes with SMs, pure latency does not care for them. The prior
+ * keeps a share from either end, which a factor of 16 in SMs makes little of. */
 TEST(test_work_on_a_part_of_the_sms_has_its_limits)
 {
     static const double tolerance[] = {0.005, 0.05};
@@ -551,13 +543,11 @@ TEST(test_work_on_a_part_of_the_sms_has_its_limits)
     }
 }
 
-/*
- * Slices of an A100, 14 and 42 SMs fitted. Between them the law is met by all four; at
+/* Slices of an A100, 14 and 42 SMs fitted. Between them the law is met by all four; at
  * 108 SMs, 2.6 times as many as the largest fitted, by matrix products alone:
  * fine-tuning and molecular dynamics stop growing, for reasons outside the SMs. And
- * what docs/whatifs.md says of seven small slices beside the whole, and of
- * a + w / x through both ends, which misses the middle of work that stops to grow.
- */
+ * what docs/whatifs.md says of seven small slices beside the whole, and of a + w / x
+ * through both ends, which misses the middle of work that stops to grow. */
 TEST(test_slices_of_an_a100_are_as_told)
 {
     static const struct {
@@ -690,10 +680,8 @@ TEST(test_eight_gpus_are_predicted_from_four_and_sixteen)
     fulcrum_reference_free(reference);
 }
 
-/*
- * The least largest error of any efficiency that does not rise with machines, by brute
- * force over e(2) >= e(4) >= e(8) on a grid as fine as the table is printed.
- */
+/* The least largest error of any efficiency that does not rise with machines, by brute
+ * force over e(2) >= e(4) >= e(8) on a grid as fine as the table is printed. */
 static double least_residual(double two, double four, double eight)
 {
     double least = (double)INFINITY;
@@ -707,12 +695,10 @@ static double least_residual(double two, double four, double eight)
     return least;
 }
 
-/*
- * One, two, four and eight machines of each curve. Every error at 4 machines is at most
+/* One, two, four and eight machines of each curve. Every error at 4 machines is at most
  * 20 %: the model is not made for this table. The dip there is below whatever falls
  * with machines, and no efficiency that does meets the table: what is left is not
- * noise, and near the least that there can be.
- */
+ * noise, and near the least that there can be. */
 TEST(test_four_machines_are_predicted_as_well_as_can_be)
 {
     struct fulcrum_reference *reference = load_reference("gmidrl-table5-multinode");
@@ -774,12 +760,10 @@ static void make_server_with_gpu(struct made *made)
     made->reference.design.machine.accelerator = FULCRUM_ACCELERATOR_GPU;
 }
 
-/*
- * (13) by hand: (20 + 10 x 1 + 30) / 0.8 asleep; both threads of every core add 10 x 5
+/* (13) by hand: (20 + 10 x 1 + 30) / 0.8 asleep; both threads of every core add 10 x 5
  * x 1.2; half of the load half of that. A machine that is no preset has no spreads. A
  * preset's: of all parts by a factor of 2 and 1.8, so that no interval can be wider
- * than those of one part, nor nearly as narrow as the supply's alone.
- */
+ * than those of one part, nor nearly as narrow as the supply's alone. */
 TEST(test_watts_of_a_server_follow_the_equation)
 {
     static const double expected[] = {75, 150, 112.5};
@@ -805,11 +789,9 @@ TEST(test_watts_of_a_server_follow_the_equation)
     fulcrum_comparison_clear(&spread);
 }
 
-/*
- * SPECpower's servers from the watts of generic-server: five of eleven are met within
+/* SPECpower's servers from the watts of generic-server: five of eleven are met within
  * 20 % at full load. Idle, all but the two newest Xeons are predicted 1.5 to 3 times
- * too high: one watt for every idle core is too much for processors of many cores.
- */
+ * too high: one watt for every idle core is too much for processors of many cores. */
 TEST(test_watts_of_published_servers)
 {
     struct fulcrum_reference *reference = load_reference("power-specpower-servers");
@@ -888,10 +870,8 @@ TEST(test_copa_is_two_guesses)
 
 /* Processes on parts of a GPU. */
 
-/*
- * What is published of stages: in units of the agent's time 7 and 9 rounds, of which
- * 6.1 and 6.5 times the busy share are work. A mean gain of 2 tells the busy share.
- */
+/* What is published of stages: in units of the agent's time 7 and 9 rounds, of which
+ * 6.1 and 6.5 times the busy share are work. A mean gain of 2 tells the busy share. */
 static void make_parts_of(struct made *made, double busy, double launch, double talk)
 {
     begin(made, FULCRUM_PREDICTOR_GPU_PARTS);

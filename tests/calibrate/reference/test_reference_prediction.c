@@ -72,10 +72,8 @@ static struct fulcrum_compared compare(const struct fulcrum_reference *reference
     return item;
 }
 
-/*
- * A lone actor whose cycle lasts c: an error of sd in a part of it moves the ends of
- * the interval to 1 / (c +- 1.645 sd). Both commands say so.
- */
+/* A lone actor whose cycle lasts c: an error of sd in a part of it moves the ends of
+ * the interval to 1 / (c +- 1.645 sd). Both commands say so. */
 static void assert_lone_interval(const struct fulcrum_reference *reference,
     const struct fulcrum_calibration *calibration, double sd_s)
 {

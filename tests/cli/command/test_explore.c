@@ -1,9 +1,7 @@
 /* test_explore.c - the program on sweeps: threads, memory, Ctrl-C, a full disk. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/*
- * What these tests look at belongs to a process: its number of threads, the most memory
- * it ever had, its signals and its exit code. So they start the program itself.
- */
+/* What these tests look at belongs to a process: its number of threads, the most memory
+ * it ever had, its signals and its exit code. So they start the program itself. */
 #define _POSIX_C_SOURCE 200809L /* strtok_r, setenv */
 #include <signal.h>
 #include <stdbool.h>
@@ -114,10 +112,9 @@ static double memory_of(const char *format, size_t points)
     return run.memory_byte;
 }
 
-/*
- * A row is 400 bytes and more in any form, so that 160000 more of them are 64 MB. How
- * far the first block gets before somebody wants to see points decides over some 20 MB.
- */
+/* A row is 400 bytes and more in any form, so that 160000 more of them are 64 MB. How
+ * far the first block gets before somebody wants to see points decides over some 20
+ * MB. */
 TEST(test_memory_does_not_grow_with_the_number_of_points)
 {
     static const char *const formats[] = {"csv", "jsonl", "json", "table"};

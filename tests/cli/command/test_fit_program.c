@@ -1,10 +1,8 @@
 /* test_fit_program.c - the program fits a table that the program itself has made. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/*
- * From end to end, as a user would: a sweep by simulation becomes a CSV file, the file
+/* From end to end, as a user would: a sweep by simulation becomes a CSV file, the file
  * a calibration. Signals, files and exit codes belong to a process, so that these tests
- * start the program itself.
- */
+ * start the program itself. */
 #define _POSIX_C_SOURCE 200809L /* kill */
 #include <math.h>
 #include <signal.h>

@@ -1,11 +1,9 @@
 /* test_which_number.c - which of the paper's uncertain numbers matter, and how much. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/*
- * The prototype of the model found first-order shares for three ratios of the paper
+/* The prototype of the model found first-order shares for three ratios of the paper
  * (one V100 beside 40 threads, priors alone) by simulating random draws; the command
  * finds them anew by the fast solver and another estimator. They must agree within
- * 0.08: what 512 rows leave open is 0.02, the prototype's own noise was not told.
- */
+ * 0.08: what 512 rows leave open is 0.02, the prototype's own noise was not told. */
 #include <math.h>
 #include <stdbool.h>
 #include <stdio.h>

@@ -292,10 +292,8 @@ TEST(test_files_are_groups)
     "2,100,80,125,0.01,0.005,0.004,0.001,50,100,200,180,300,0.2,0.3\n"                 \
     "4,100,,,0.02,0.01,0.008,0.002,50,100,200,,,0.2,0.3\n"
 
-/*
- * Little's law: two actors at 100 steps/s have cycles of 20 ms, at 80 of 25 ms; all of
- * a GPU's time is all of it. Axes reach as far as intervals do.
- */
+/* Little's law: two actors at 100 steps/s have cycles of 20 ms, at 80 of 25 ms; all of
+ * a GPU's time is all of it. Axes reach as far as intervals do. */
 TEST(test_the_interval_is_that_of_the_whole)
 {
     static const char slow[] = "30 ms";

@@ -167,12 +167,10 @@ static void check_known(const char *what, double actual, double expected)
     }
 }
 
-/*
- * Ratios go over as they are, are chained on what is known of 40 actors (between points
+/* Ratios go over as they are, are chained on what is known of 40 actors (between points
  * of the sweep too), or restated where the reference has the sweep's own point:
  * relative to 40 actors, 4 are 1 / 5.8 as fast. The point that is 1 by definition says
- * nothing.
- */
+ * nothing. */
 TEST(test_published_ratios_refer_to_the_point_of_the_sweep)
 {
     static const char two_points[] = SWEEP_HEAD "x,4,4,100,ok\nx,76,76,900,ok\n";

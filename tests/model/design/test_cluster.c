@@ -219,10 +219,8 @@ TEST(test_the_crossover_is_where_epochs_outweigh_the_speed)
     CU_ASSERT_TRUE(designs_crossover(&dear, 8, 2, counts, COUNTS) >= crossover);
 }
 
-/*
- * Workers of several devices send as much out of each machine as as many workers, and
- * have less to do meanwhile: the network alone is no reason for them.
- */
+/* Workers of several devices send as much out of each machine as as many workers, and
+ * have less to do meanwhile: the network alone is no reason for them. */
 TEST(test_the_network_alone_makes_no_gain)
 {
     struct fulcrum_cluster cluster = network();
@@ -387,10 +385,8 @@ static int crosses(size_t i, size_t peers)
     return (i + 1) % peers == 0;
 }
 
-/*
- * Chunks pushed around a ring, link by link: a device sends a chunk when it has it and
- * its link is free. The time at which the last chunk has gone round twice.
- */
+/* Chunks pushed around a ring, link by link: a device sends a chunk when it has it and
+ * its link is free. The time at which the last chunk has gone round twice. */
 static double followed_ring_s(size_t peers, size_t nodes, double chunk_byte)
 {
     size_t devices = peers * nodes;
@@ -412,10 +408,8 @@ static double followed_ring_s(size_t peers, size_t nodes, double chunk_byte)
     return last;
 }
 
-/*
- * The formula sizes a ring's hops over the network as NCCL does, 2 (n - 1): a chunk
- * that starts at the right place meets up to 2 n of them.
- */
+/* The formula sizes a ring's hops over the network as NCCL does, 2 (n - 1): a chunk
+ * that starts at the right place meets up to 2 n of them. */
 TEST(test_a_ring_is_what_chunks_take_that_are_followed)
 {
     static const size_t shapes[][2] = {{1, 2}, {1, 7}, {8, 1}, {2, 4}, {8, 8}};

@@ -133,11 +133,9 @@ TEST(test_full_barrier_takes_turns)
     assert_close("host_s", out.residence.host_s, steps_s - actors_s / 6.0, 1e-13);
 }
 
-/*
- * Machine repair with one repairman and repairs of length t (Takacs 1962): he is idle
- * for 1 / (1 + N t sum over r < N of (N - 1 over r) product over i <= r of
- * (exp(i t) - 1)).
- */
+/* Machine repair with one repairman and repairs of length t (Takacs 1962): he is idle
+ * for 1 / (1 + N t sum over r < N of (N - 1 over r) product over i <= r of (exp(i t) -
+ * 1)). */
 static double repair_rate(size_t machines, double t)
 {
     double sum = 1.0;

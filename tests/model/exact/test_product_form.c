@@ -301,11 +301,9 @@ static long double log_sum(long double one, long double other)
     return high + logl(expl(one - high) + expl(other - high));
 }
 
-/*
- * Mean customers at a station of `servers`, beside a queue and a think time, as the
+/* Mean customers at a station of `servers`, beside a queue and a think time, as the
  * mean of a birth-and-death chain. The logarithms reach some 1e4, so that long double
- * keeps 15 digits.
- */
+ * keeps 15 digits. */
 static long double mean_at_servers(
     double servers, double service_s, double queue_s, double think_s)
 {

@@ -4,7 +4,6 @@
 #include "model/exact/chain.h"
 #include "model/exact/textbook.h"
 
-#include <math.h>
 #include <string.h>
 
 #include "tests/support/designs.h"

@@ -67,12 +67,10 @@ TEST(test_one_actor_adds_its_times_up)
     }
 }
 
-/*
- * Two actors, exponential steps, a thread each: with p = 1 - exp(-t(1)) a batch of one
+/* Two actors, exponential steps, a thread each: with p = 1 - exp(-t(1)) a batch of one
  * leads to state 1, after a wait of 1 / 2 with chance 1 - p. Nobody steps beside a
  * batch of two, and the wait for the first of both is 1 / 2 again; so a batch of two
- * never starts, and the state is always 1.
- */
+ * never starts, and the state is always 1. */
 TEST(test_two_actors_by_hand)
 {
     struct fulcrum_network network = plain(2.0, 2.0, 0.8);
@@ -83,10 +81,8 @@ TEST(test_two_actors_by_hand)
     assert_close("batch", cycle.batch, 1.0, 1e-3);
 }
 
-/*
- * Exponential steps have no memory, so that rows of chances lose nothing: what differs
- * is the grid and, where actors queue, the slices.
- */
+/* Exponential steps have no memory, so that rows of chances lose nothing: what differs
+ * is the grid and, where actors queue, the slices. */
 TEST(test_exponential_steps_agree_with_the_chain)
 {
     static const struct few_case cases[] = {
@@ -109,10 +105,8 @@ TEST(test_exponential_steps_agree_with_the_chain)
     }
 }
 
-/*
- * Simulated to 0.8 per cent; the rest is what rows of chances leave out. Where steps
- * lock, that is more of the batch than of the rate.
- */
+/* Simulated to 0.8 per cent; the rest is what rows of chances leave out. Where steps
+ * lock, that is more of the batch than of the rate. */
 TEST(test_other_laws_agree_with_simulation)
 {
     static const struct few_case cases[] = {
@@ -207,10 +201,8 @@ static void assert_rises_smoothly(struct fulcrum_network *network)
     }
 }
 
-/*
- * Long steps make a cycle settle slowly: one that stopped early, or that dropped a
- * state in one network and not in the next, would not get faster as a time falls.
- */
+/* Long steps make a cycle settle slowly: one that stopped early, or that dropped a
+ * state in one network and not in the next, would not get faster as a time falls. */
 TEST(test_close_networks_get_close_answers)
 {
     static const struct fulcrum_step steps[] = {

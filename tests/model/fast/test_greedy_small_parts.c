@@ -228,10 +228,8 @@ TEST(test_exponential_crowd)
     }
 }
 
-/*
- * Two fresh steps of two phases: the mean of the lesser is the integral of the tail
- * squared, and what is left of the greater is the mean of both less twice that.
- */
+/* Two fresh steps of two phases: the mean of the lesser is the integral of the tail
+ * squared, and what is left of the greater is the mean of both less twice that. */
 TEST(test_two_hyperexponential_steps)
 {
     static const struct fulcrum_step step = {1.0, 2.0, FULCRUM_LAW_HYPEREXPONENTIAL};

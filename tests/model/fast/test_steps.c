@@ -68,19 +68,15 @@ TEST(test_tail_integrates_to_the_mean_the_variance_and_the_excess)
     }
 }
 
-/*
- * Interpolation is rough where the law bends on the scale of a cell: at Pareto's least
- * value, and somewhat in narrow tabulated.
- */
+/* Interpolation is rough where the law bends on the scale of a cell: at Pareto's least
+ * value, and somewhat in narrow tabulated. */
 #define SMOOTH 4e-4, 6e-5
 #define NARROW 6e-4, 6e-5
 #define BENT   0.045, 2e-3
 
-/*
- * `shape` and `scale` are worked out by hand: lognormal zeta = -sigma^2 / 2 and sigma
+/* `shape` and `scale` are worked out by hand: lognormal zeta = -sigma^2 / 2 and sigma
  * with sigma^2 = ln(1 + cv^2); Erlang stages and the mean of each; the share of the
- * first phase and its mean; Pareto exponent and least value.
- */
+ * first phase and its mean; Pareto exponent and least value. */
 struct law {
     struct fulcrum_step step; /* times in the table do not depend on its mean */
     double shape;
@@ -289,10 +285,8 @@ TEST(test_cohorts_add_up)
     }
 }
 
-/*
- * One actor comes per period and stays for a mean step, so that one is there on average
- * (Little); and in an area lies what the cohorts sum up to over it.
- */
+/* One actor comes per period and stays for a mean step, so that one is there on average
+ * (Little); and in an area lies what the cohorts sum up to over it. */
 TEST(test_areas_are_those_of_the_cohorts)
 {
     enum { SLICES = 2000 };

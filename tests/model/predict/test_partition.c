@@ -245,10 +245,8 @@ TEST(test_memory_that_is_full_is_shared_evenly)
     assert_close("nearly alone", placed.parts[0].round_s, 1e6 + 1, 1e-9);
 }
 
-/*
- * Equal instances that deal the environments out are one process with all of them: a
- * part of the SMs for a part of the work, and what a step costs as often.
- */
+/* Equal instances that deal the environments out are one process with all of them: a
+ * part of the SMs for a part of the work, and what a step costs as often. */
 TEST(test_dealing_out_environments_gains_nothing)
 {
     struct fulcrum_gpu_loop loop = {.count = 2, .steps = 10, .memory_byte = 1};
@@ -634,13 +632,11 @@ static struct fulcrum_mig_layout *layouts_of(
     return layouts;
 }
 
-/*
- * Known sets of instances: those that nos keeps for the A100-SXM4-40GB
- * (github.com/nebuly-ai/nos, pkg/gpu/mig/known_configs.go), and 4g beside 3g, which
- * the MIG User Guide's diagram has; as numbers of 1g, 2g, 3g, 4g and 7g. Of those that
- * do not fit, 4g beside 4g has the memory slices but eight compute slices; 3g beside 3g
- * and 1g has the compute slices, and every memory slice taken.
- */
+/* Known sets of instances: those that nos keeps for the A100-SXM4-40GB
+ * (github.com/nebuly-ai/nos, pkg/gpu/mig/known_configs.go), and 4g beside 3g, which the
+ * MIG User Guide's diagram has; as numbers of 1g, 2g, 3g, 4g and 7g. Of those that do
+ * not fit, 4g beside 4g has the memory slices but eight compute slices; 3g beside 3g
+ * and 1g has the compute slices, and every memory slice taken. */
 TEST(test_known_layouts_of_an_a100_are_found_and_no_wrong_ones)
 {
     static const char *const known[] = {"00001", "11010", "30010", "00200", "11100",
@@ -659,10 +655,8 @@ TEST(test_known_layouts_of_an_a100_are_found_and_no_wrong_ones)
     free(layouts);
 }
 
-/*
- * By another way: each of the eight places holds nothing or begins a profile, all
- * 6^8 combinations, by hand.
- */
+/* By another way: each of the eight places holds nothing or begins a profile, all 6^8
+ * combinations, by hand. */
 struct tally {
     size_t sets; /* different sets of instances */
     unsigned char seen[8][4][3][2][2];

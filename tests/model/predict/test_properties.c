@@ -58,10 +58,8 @@ static void keep(struct fulcrum_network *network)
     (void)network;
 }
 
-/*
- * The fast method may fall by hundredths of a per cent where it follows actors one by
- * one until that settles; few may fall by more, and none by its mean error.
- */
+/* The fast method may fall by hundredths of a per cent where it follows actors one by
+ * one until that settles; few may fall by more, and none by its mean error. */
 static const struct trial trials[] = {
     {FULCRUM_METHOD_FAST, 1.0, 1e6, keep, 1e-4, 0.005},
     {FULCRUM_METHOD_CHAIN, 0.2, 200.0, simplify, 0.0, 0.0},
@@ -268,10 +266,8 @@ TEST(test_solutions_obey_laws_and_bounds)
     (void)printf("\n    ");
 }
 
-/*
- * What an actor does between two batches, a step and the delay, varies enough to mix
- * them; of a law whose cv is not given it is 1 or more.
- */
+/* What an actor does between two batches, a step and the delay, varies enough to mix
+ * them; of a law whose cv is not given it is 1 or more. */
 static int mixes(const struct fulcrum_network *network)
 {
     const struct fulcrum_step *step = &network->step;
@@ -281,12 +277,10 @@ static int mixes(const struct fulcrum_network *network)
            spread_s >= LEAST_CV * (step->mean_s + network->delay_s);
 }
 
-/*
- * Less service time may cost throughput where a batch of fixed size or rounds of equal
+/* Less service time may cost throughput where a batch of fixed size or rounds of equal
  * length make actors wait for each other in another order, where a fuller CPU is
  * slower, and where host and GPU overlap: a faster host forms more and smaller batches
- * for the GPU.
- */
+ * for the GPU. */
 static int should_rise(const struct fulcrum_network *network)
 {
     return network->policy == FULCRUM_BATCH_GREEDY && network->depth <= 1.0 &&

@@ -331,11 +331,9 @@ static double observed(const struct fulcrum_reference_point *point, const char *
     return (double)NAN;
 }
 
-/*
- * The preset's times are medians of the logged stages, and of what is left over: that
+/* The preset's times are medians of the logged stages, and of what is left over: that
  * their sum gives the logged rate checks the counts (steps a rollout, rollouts), which
- * the log does not state. It does not judge the model.
- */
+ * the log does not state. It does not judge the model. */
 TEST(test_the_profile_that_the_preset_is_made_of_is_met)
 {
     struct fulcrum_design design;

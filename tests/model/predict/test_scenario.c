@@ -229,10 +229,8 @@ DESIGN_TEST(test_draws_repeat_for_a_seed_and_spread_priors)
         design_of(f, &other_seed).workload.step.mean_s);
 }
 
-/*
- * A share of math near 0 with an error is drawn below 0 and moved back to it; the three
- * others, wholly dependent on it, are then more than all.
- */
+/* A share of math near 0 with an error is drawn below 0 and moved back to it; the three
+ * others, wholly dependent on it, are then more than all. */
 DESIGN_TEST(test_drawn_shares_of_gpu_time_sum_to_one)
 {
     static const char *const paths[] = {"workload.network.math_frac",

@@ -1,6 +1,5 @@
 /* test_solver_accuracy.c - how well the solvers agree, over many random networks. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -108,10 +108,8 @@ TEST(test_training_takes_its_share_of_the_gpu)
         (1.0 - out.gpu_inference_busy_frac) * 100.0 / 500.0, 0.005);
 }
 
-/*
- * A learner that is 3 % too slow lets the actors run ahead for a hundred train steps
- * before it blocks them.
- */
+/* A learner that is 3 % too slow lets the actors run ahead for a hundred train steps
+ * before it blocks them. */
 TEST(test_a_backlog_that_builds_up_is_not_taken_for_speed)
 {
     struct fulcrum_network network = half_batch(256);

@@ -65,11 +65,9 @@ TEST(test_cpu_alone_is_machine_repair)
     }
 }
 
-/*
- * Two actors that wait for each other, with a thread each: the longer of two steps of
+/* Two actors that wait for each other, with a thread each: the longer of two steps of
  * the law, then .5 s for the batch. For the exponential law the longer is 3/2 of the
- * mean; for the lognormal 1 + erf(sigma / 2) of it, with sigma^2 = ln(1 + cv^2).
- */
+ * mean; for the lognormal 1 + erf(sigma / 2) of it, with sigma^2 = ln(1 + cv^2). */
 TEST(test_a_pair_waits_for_the_longer_step)
 {
     struct fulcrum_network network = plain_network(2, 2, 0, 0);

@@ -282,10 +282,8 @@ TEST(test_full_room_merges_neighbours)
 
 enum { DRAWS = 200000 };
 
-/*
- * Distribution functions written down from the literature for a mean of 2, apart from
- * how the code works its parameters out.
- */
+/* Distribution functions written down from the literature for a mean of 2, apart from
+ * how the code works its parameters out. */
 static double lognormal(double sigma, double time_s)
 {
     return gsl_cdf_lognormal_P(time_s, log(2.0) - 0.5 * sigma * sigma, sigma);

@@ -38,10 +38,8 @@ static struct fulcrum_network one_thread(
         .delay_s = think_s};
 }
 
-/*
- * Product form of a thread shared evenly and of thinking: any law with mean 1. The
- * chance of n at the CPU is in proportion to N! / (N - n)! / think^n.
- */
+/* Product form of a thread shared evenly and of thinking: any law with mean 1. The
+ * chance of n at the CPU is in proportion to N! / (N - n)! / think^n. */
 static double shared_thread_steps_per_s(size_t actors, double think_s)
 {
     double term = 1.0;
@@ -131,11 +129,9 @@ TEST(test_slices_that_cut_nothing_change_nothing)
     }
 }
 
-/*
- * Two actors, steps of 3, slices of 2, batches of one that take 1.5. From the return of
+/* Two actors, steps of 3, slices of 2, batches of one that take 1.5. From the return of
  * A on: A steps to 2, B (back at 1.5) to 4, A's last to 5 and its batch to 6.5, B's
- * last to 6, when its batch has to wait. A is back at 6.5, and so on for ever.
- */
+ * last to 6, when its batch has to wait. A is back at 6.5, and so on for ever. */
 TEST(test_two_actors_take_the_turns_of_a_hand_made_schedule)
 {
     static const struct fulcrum_step step = {3.0, 0.0, FULCRUM_LAW_DETERMINISTIC};
@@ -165,10 +161,8 @@ TEST(test_a_slice_is_time_and_not_work)
     assert_close("X", out.steps_per_s, 2.0 / 3.25, 1e-9);
 }
 
-/*
- * Nothing of the program: one thread, half batches, lognormal steps, everybody kept by
- * number, time in the order in which things happen.
- */
+/* Nothing of the program: one thread, half batches, lognormal steps, everybody kept by
+ * number, time in the order in which things happen. */
 enum { PLAIN_MOST = 16, PLAIN_EVENTS = 4000000 };
 
 struct plain {

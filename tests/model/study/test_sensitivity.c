@@ -93,11 +93,9 @@ static struct fulcrum_sobol_index index_of(const struct fixture *f, size_t input
     return fulcrum_sobol_index(f->result->sobol, 0, input);
 }
 
-/*
- * System watts add up from their parts: rest and idle of the processor stand beside
+/* System watts add up from their parts: rest and idle of the processor stand beside
  * each other, behind one power supply. Uniform parts of widths 100 and 50 have
- * variances of 100^2 / 12 and 50^2 / 12: shares 0.8 and 0.2.
- */
+ * variances of 100^2 / 12 and 50^2 / 12: shares 0.8 and 0.2. */
 TEST(test_watts_that_add_up_have_the_shares_of_their_ranges)
 {
     struct fixture *f = start();

@@ -133,12 +133,10 @@ static size_t far_parts(struct fulcrum_sobol_index index, double first, double t
            (size_t)(total_off > 5.0 * index.total_error);
 }
 
-/*
- * 131072 evaluations a seed: the worst index of 400 seeds is off by 0.0083
- * (docs/model.md "Sensitivity"). An error told from 8 replicates is exceeded 5 times
- * by 1.6 indices in a thousand (Student's t of 7 degrees of freedom): by 0.4 of these
- * 240.
- */
+/* 131072 evaluations a seed: the worst index of 400 seeds is off by 0.0083
+ * (docs/model.md "Sensitivity"). An error told from 8 replicates is exceeded 5 times by
+ * 1.6 indices in a thousand (Student's t of 7 degrees of freedom): by 0.4 of these
+ * 240. */
 TEST(test_ishigami_agrees_whatever_the_seed)
 {
     double first[3];
@@ -303,10 +301,8 @@ TEST(test_what_does_not_vary_or_exist_has_no_indices)
     fulcrum_sobol_free(sobol);
 }
 
-/*
- * Rows with a gap are left out whole, and counted: 2 % of rows have x or x' above 0.99;
- * the rest is the same sum over a cube that is 1 % shorter in x.
- */
+/* Rows with a gap are left out whole, and counted: 2 % of rows have x or x' above 0.99;
+ * the rest is the same sum over a cube that is 1 % shorter in x. */
 TEST(test_rows_with_gaps_are_counted)
 {
     struct fulcrum_sobol_problem problem = problem_of(2, odd_outputs);
@@ -348,10 +344,8 @@ static double rms_error(size_t rows)
     return rms_error_of(own_coordinates(), rows);
 }
 
-/*
- * Columns in the order of the sequence's coordinates would be off twice as much in this
- * order of inputs as in the second (0.0031 and 0.0015).
- */
+/* Columns in the order of the sequence's coordinates would be off twice as much in this
+ * order of inputs as in the second (0.0031 and 0.0015). */
 TEST(test_the_order_of_inputs_decides_nothing)
 {
     static const size_t orders[][3] = {{0, 1, 2}, {1, 0, 2}, {2, 1, 0}};
@@ -609,12 +603,10 @@ static size_t followers_of(const double *points, size_t stride, size_t j)
     return count;
 }
 
-/*
- * Two sets of 40 columns, each with rows in an order of its own: 256 points of one set
+/* Two sets of 40 columns, each with rows in an order of its own: 256 points of one set
  * have 4 pairs of columns that go along with each other (by 0.75, whatever the seed),
  * and none across sets. Were the rows of both in one order, each column would also have
- * its like in the other set: 60 pairs and more.
- */
+ * its like in the other set: 60 pairs and more. */
 TEST(test_sets_do_not_follow_each_other)
 {
     const size_t wide = 80;

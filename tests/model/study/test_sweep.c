@@ -286,10 +286,8 @@ static double width_of_ends(
     return a->hi[rate] / b->lo[rate] - a->lo[rate] / b->hi[rate];
 }
 
-/*
- * Two GPUs with 80 threads and twice the actors are two of one GPU with 40, whatever a
- * step takes: the ratio is 2 in every draw, though neither rate is known to 20 %.
- */
+/* Two GPUs with 80 threads and twice the actors are two of one GPU with 40, whatever a
+ * step takes: the ratio is 2 in every draw, though neither rate is known to 20 %. */
 TEST(test_twice_the_machine_is_twice_as_fast_in_every_draw)
 {
     static const double gpus[] = {1, 2};

@@ -218,11 +218,9 @@ static int ignore(void *context, const struct fulcrum_sweep_point *points, size_
     return 0;
 }
 
-/*
- * 12 actors whose learner takes no time but a core: they are as fast as there are
+/* 12 actors whose learner takes no time but a core: they are as fast as there are
  * threads for them, up to 13, and further threads only draw idle watts. So 13 is best
- * per system watt whatever a step takes, and though no rate is known to 20 %.
- */
+ * per system watt whatever a step takes, and though no rate is known to 20 %. */
 TEST(test_the_best_is_sure_where_only_the_scale_is_not)
 {
     static const double threads[] = {4, 7, 10, 13, 16, 19};

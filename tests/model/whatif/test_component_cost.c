@@ -200,11 +200,9 @@ static void copa(const struct wanted *wanted, double draws,
     place_close(&place);
 }
 
-/*
- * GPU time falls by a tenth everywhere, a run only where it waits for the GPU: nothing
+/* GPU time falls by a tenth everywhere, a run only where it waits for the GPU: nothing
  * at the paper's point, where the threads are full, up to the whole 11 % beside four
- * threads an SM.
- */
+ * threads an SM. */
 TEST(test_copa_in_a_run_depends_on_what_it_waits_for)
 {
     static const struct {

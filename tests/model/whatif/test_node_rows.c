@@ -176,11 +176,9 @@ TEST(test_needs_are_those_of_the_search)
     CU_ASSERT_EQUAL(number(bench, 0, "threads_needed_hi"), most);
 }
 
-/*
- * What another program with the same equations found for eight GPUs that share 40
+/* What another program with the same equations found for eight GPUs that share 40
  * threads, beside a machine that has but one GPU: total rate 7.2 against 10.5 thousand
- * steps/s, per system joule 5.6 against 19.3.
- */
+ * steps/s, per system joule 5.6 against 19.3. */
 static void check_fall(const char *calibration)
 {
     static const double gpus[] = {1, 8};

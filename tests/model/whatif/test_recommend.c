@@ -1,11 +1,9 @@
 /* test_recommend.c - costs and duels by hand; 200 random questions against all points.
  */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/*
- * Questions are put to the command itself, as the user would, and its answers compared
+/* Questions are put to the command itself, as the user would, and its answers compared
  * with those of the whole grid: every point of every draw is predicted, and the answer
- * found by looking at all of them.
- */
+ * found by looking at all of them. */
 #include "model/whatif/recommend.h"
 
 #include <math.h>
@@ -457,10 +455,8 @@ TEST(test_fewest_agree_with_the_whole_grid)
     }
     /* Teeth, where nearly everything is predicted, among them. */
     CU_ASSERT(effort.predicted < 0.5 * effort.grid);
-    /*
-     * Answers are those of the whole grid. In a draw, actors that suit the estimate
-     * best may give a curve a single high place that no search can know of.
-     */
+    /* Answers are those of the whole grid. In a draw, actors that suit the estimate
+     * best may give a curve a single high place that no search can know of. */
     CU_ASSERT(effort.ends > 200 * count / 130);
     CU_ASSERT(effort.other_ends <= effort.ends / 50);
     CU_ASSERT(effort.open > 40 * count / 130);

@@ -329,10 +329,8 @@ TEST(test_dark_styles_can_be_read)
     }
 }
 
-/*
- * Machado, Oliveira and Fernandes 2009, severity 1. A difference of 2.3 is just seen;
- * Okabe and Ito's own colours are 17.9 apart at least.
- */
+/* Machado, Oliveira and Fernandes 2009, severity 1. A difference of 2.3 is just seen;
+ * Okabe and Ito's own colours are 17.9 apart at least. */
 TEST(test_styles_are_told_apart_without_red_or_green_cones)
 {
     enum { STYLES = 9, EYES = 3 };
