@@ -65,7 +65,8 @@ const char *fulcrum_unit_of(const char *key)
     } ends[] = {{"_byte_per_s", "byte/s"}, {"_per_s", "1/s"}, {"_per_j", "1/J"},
         {"_per_j_gpu", "1/J"}, {"_per_j_system", "1/J"}, {"_frac", "%"}, {"_rel", "x"},
         {"_s_per_step", "s"}, {"j_per_step", "J"}, {"speedup", "x"}, {"relative", "x"},
-        {"_s", "s"}, {"_w", "W"}, {"_j", "J"}, {"_byte", "byte"}, {"_hz", "Hz"}};
+        {"_factor", "x"}, {"_s", "s"}, {"_w", "W"}, {"_j", "J"}, {"_byte", "byte"},
+        {"_hz", "Hz"}};
     size_t length = strlen(key);
     for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++) {
         size_t end = strlen(ends[i].end);
@@ -587,6 +588,14 @@ struct fulcrum_cell fulcrum_table_cell(
         from->lo != NULL ? from->lo[row] : FULCRUM_UNKNOWN,
         from->hi != NULL ? from->hi[row] : FULCRUM_UNKNOWN,
         from->texts != NULL ? from->texts[row] : NULL};
+}
+
+const char *fulcrum_table_unit(
+    const struct fulcrum_table *table, size_t row, size_t column)
+{
+    const char *unit = fulcrum_unit_of(table->columns[column].shown.key);
+    const char *of_row = fulcrum_table_at(table, row, "unit").text;
+    return unit[0] != '\0' || of_row == NULL ? unit : of_row;
 }
 
 struct fulcrum_cell fulcrum_table_at(

@@ -182,6 +182,11 @@ struct fulcrum_column fulcrum_table_column(const struct fulcrum_table *table, si
 /* Index of a column; the number of columns where there is none of that key. */
 size_t fulcrum_table_find(const struct fulcrum_table *table, const char *key);
 
+/* The unit of a cell: that of its column's key or, where that has none, what the row
+ * says under "unit". Borrowed. */
+const char *fulcrum_table_unit(
+    const struct fulcrum_table *table, size_t row, size_t column);
+
 struct fulcrum_cell fulcrum_table_cell(
     const struct fulcrum_table *table, size_t row, size_t column);
 

@@ -122,7 +122,7 @@ static void add_inputs(
         } else {
             fulcrum_table_number(table, "value", "value", value);
         }
-        fulcrum_table_text(table, "unit", "unit", fields[i].unit);
+        fulcrum_table_text(table, "unit", NULL, fields[i].unit);
         fulcrum_table_text(table, "origin", "origin", note.kind);
         fulcrum_table_text(table, "from", "from", note.from);
         fulcrum_table_text(table, "source", "source", note.text);

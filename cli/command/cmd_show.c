@@ -40,9 +40,8 @@ struct shown_design {
     struct fulcrum_sources sources;
 };
 
-/* One field: all of it into `file`, what people read into `shown`. */
-static void add_field(struct fulcrum_table *file, struct fulcrum_table *shown,
-    const struct shown_design *from, const struct fulcrum_field *field)
+static void add_field(struct fulcrum_table *table, const struct shown_design *from,
+    const struct fulcrum_field *field)
 {
     const struct fulcrum_source *source =
         fulcrum_sources_find(&from->sources, field->path);
@@ -58,36 +57,20 @@ static void add_field(struct fulcrum_table *file, struct fulcrum_table *shown,
                                          : "not given";
     const char *preset = source != NULL ? source->file : "";
     const char *words = source != NULL ? source->text : "";
-    fulcrum_table_row(file);
-    fulcrum_table_text(file, "field", NULL, field->path);
+    fulcrum_table_row(table);
+    fulcrum_table_text(table, "field", "field", field->path);
     if (is_number) {
-        fulcrum_table_number(file, "value", NULL, value);
+        fulcrum_table_number(table, "value", "value", value);
     } else {
-        fulcrum_table_text(file, "value", NULL, text);
+        fulcrum_table_text(table, "value", "value", text);
     }
-    fulcrum_table_text(file, "unit", NULL, field->unit);
-    fulcrum_table_text(file, "meaning", NULL, field->meaning);
-    fulcrum_table_text(file, "basis", NULL, basis);
-    fulcrum_table_number(file, "spread_factor", NULL,
+    fulcrum_table_text(table, "unit", NULL, field->unit);
+    fulcrum_table_text(table, "meaning", NULL, field->meaning);
+    fulcrum_table_text(table, "basis", "basis", basis);
+    fulcrum_table_number(table, "spread_factor", "x or /",
         is_prior ? source->spread_factor : FULCRUM_UNKNOWN);
-    fulcrum_table_text(file, "preset", NULL, preset);
-    fulcrum_table_text(file, "source", NULL, words);
-
-    char *shown_value = !is_number ? fulcrum_format("%s", text)
-                        : is_given ? fulcrum_format("%.12g", value)
-                                   : fulcrum_format("-");
-    char *shown_basis =
-        is_prior ? fulcrum_format("prior, x or / %.3g", source->spread_factor)
-                 : fulcrum_format("%s", basis);
-    fulcrum_table_row(shown);
-    fulcrum_table_text(shown, "field", "field", field->path);
-    fulcrum_table_text(shown, "value", "value", shown_value);
-    fulcrum_table_text(shown, "unit", "unit", field->unit);
-    fulcrum_table_text(shown, "basis", "basis", shown_basis);
-    fulcrum_table_text(shown, "preset", "preset", preset);
-    fulcrum_table_text(shown, "source", "source", words);
-    free(shown_value);
-    free(shown_basis);
+    fulcrum_table_text(table, "preset", "preset", preset);
+    fulcrum_table_text(table, "source", "source", words);
 }
 
 static enum fulcrum_status show_design(enum fulcrum_preset_kind kind, const char *name,
@@ -110,13 +93,12 @@ static enum fulcrum_status show_design(enum fulcrum_preset_kind kind, const char
             is_here      ? "the machine at hand"
             : is_machine ? design->machine.title
                          : design->workload.title);
-    struct fulcrum_table *file = fulcrum_result_table(result, "fields", NULL);
-    struct fulcrum_table *table = fulcrum_result_table(result, "", "");
+    struct fulcrum_table *table = fulcrum_result_table(result, "fields", "");
     size_t count = 0;
     const struct fulcrum_field *fields = fulcrum_fields(&count);
     for (size_t i = 0; i < count; i++) {
         if (fulcrum_preset_has_field(kind, &fields[i])) {
-            add_field(file, table, &shown, &fields[i]);
+            add_field(table, &shown, &fields[i]);
         }
     }
     status = fulcrum_context_show(context, result, err);
@@ -137,7 +119,7 @@ static void add_parameters(
         fulcrum_table_number(table, "value", "value", parameter->value);
         fulcrum_table_number(
             table, "standard_error", "standard error", parameter->standard_error);
-        fulcrum_table_text(table, "unit", "unit", field != NULL ? field->unit : "");
+        fulcrum_table_text(table, "unit", NULL, field != NULL ? field->unit : "");
         fulcrum_table_text(
             table, "origin", "origin", fulcrum_origin_name(parameter->origin));
         fulcrum_table_text(table, "source", "source", parameter->source);
@@ -155,7 +137,7 @@ static void add_quantities(
         fulcrum_table_number(table, "value", "value", quantity->value);
         fulcrum_table_number(table, "lo", "95 % from", quantity->lo);
         fulcrum_table_number(table, "hi", "to", quantity->hi);
-        fulcrum_table_text(table, "unit", "unit", quantity->unit);
+        fulcrum_table_text(table, "unit", NULL, quantity->unit);
     }
 }
 

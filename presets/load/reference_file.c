@@ -481,10 +481,9 @@ static void read_points(const struct fulcrum_node *array, void *loaded)
         return;
     }
     reference->points = room_for(array, count, sizeof *reference->points);
-    reference->point_count = reference->points != NULL ? count : 0;
-    for (size_t i = 0; i < reference->point_count; i++) {
+    for (size_t i = 0; reference->points != NULL && i < count; i++) {
         struct fulcrum_node element = fulcrum_node_element(array, i);
-        reference->points[i].index = i;
+        reference->points[reference->point_count++].index = i;
         if (fulcrum_node_is_object(&element)) {
             read_point(&element, &reference->points[i]);
         }

@@ -209,14 +209,14 @@ struct step {
 struct ladder {
     const char *unit;
     size_t count;
-    struct step steps[6];
+    struct step steps[7];
 };
 
 /* Times pass into the next unit where people would say it so. */
 static const struct ladder ladders[] = {
-    {"s", 6,
-        {{0.0, {1e-6, "\xC2\xB5s"}}, {1e-3, {1e-3, "ms"}}, {1.0, {1.0, "s"}},
-            {120.0, {60.0, "min"}}, {7200.0, {3600.0, "h"}},
+    {"s", 7,
+        {{0.0, {1e-9, "ns"}}, {1e-6, {1e-6, "\xC2\xB5s"}}, {1e-3, {1e-3, "ms"}},
+            {1.0, {1.0, "s"}}, {120.0, {60.0, "min"}}, {7200.0, {3600.0, "h"}},
             {172800.0, {86400.0, "days"}}}},
     {"W", 3, {{0.0, {1.0, "W"}}, {1e4, {1e3, "kW"}}, {1e7, {1e6, "MW"}}}},
     {"J", 4,

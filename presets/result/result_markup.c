@@ -44,10 +44,9 @@ struct words {
 };
 
 /* A value and its interval as people write them; the value may be the cell's text. */
-static const char *words_of(const char *key, enum fulcrum_value_kind kind,
+static const char *words_of(const char *unit, enum fulcrum_value_kind kind,
     const struct fulcrum_cell *cell, struct words *out)
 {
-    const char *unit = fulcrum_unit_of(key);
     out->range[0] = '\0';
     out->value[0] = '\0';
     if (cell->text != NULL) {
@@ -66,11 +65,11 @@ static const char *words_of(const char *key, enum fulcrum_value_kind kind,
     return out->value;
 }
 
-static void markdown_cell(FILE *stream, const char *key, enum fulcrum_value_kind kind,
+static void markdown_cell(FILE *stream, const char *unit, enum fulcrum_value_kind kind,
     const struct fulcrum_cell *cell)
 {
     struct words words;
-    markdown_text(stream, words_of(key, kind, cell, &words));
+    markdown_text(stream, words_of(unit, kind, cell, &words));
     if (words.range[0] != '\0') {
         (void)fputs(" (", stream);
         markdown_text(stream, words.range);
@@ -99,7 +98,8 @@ static void markdown_line(FILE *stream, const struct fulcrum_table *table,
             markdown_text(stream, fulcrum_shown_title(column.title, column.key));
         } else {
             struct fulcrum_cell cell = fulcrum_table_cell(table, row, j);
-            markdown_cell(stream, column.key, column.kind, &cell);
+            markdown_cell(
+                stream, fulcrum_table_unit(table, row, j), column.kind, &cell);
         }
         (void)fputc(' ', stream);
     }
@@ -264,10 +264,10 @@ static void html_name(
     FILE *stream, const struct html_column *column, const struct fulcrum_cell *cell)
 {
     struct words words;
-    const char *key = column->column.key;
+    const char *unit = fulcrum_unit_of(column->column.key);
     /* A factor that names a row reads like any number. */
-    key = strcmp(fulcrum_unit_of(key), "x") == 0 ? "" : key;
-    const char *text = words_of(key, column->column.kind, cell, &words);
+    unit = strcmp(unit, "x") == 0 ? "" : unit;
+    const char *text = words_of(unit, column->column.kind, cell, &words);
     bool is_long = strlen(text) > SHORT_BYTE && !column->is_code;
     (void)fprintf(stream, "<th scope=\"row\"%s>%s", is_long ? " class=\"name\"" : "",
         column->is_code ? "<code>" : "");
@@ -277,20 +277,19 @@ static void html_name(
 
 /* Nor are sentences. */
 static void html_cell(FILE *stream, const struct html_column *column,
-    const struct fulcrum_cell *cell, const char *name)
+    const struct fulcrum_cell *cell, const char *unit)
 {
     struct words words;
     enum fulcrum_value_kind kind = column->column.kind;
-    const char *key = column->is_named && name != NULL ? name : column->column.key;
-    const char *text = words_of(key, kind, cell, &words);
+    const char *text = words_of(unit, kind, cell, &words);
     bool is_number = cell->text == NULL && kind == FULCRUM_VALUE_NUMBER;
     if (column->is_dot) {
         html_dot(stream, column, cell, &words);
         return;
     }
     if (column->is_class) {
-        (void)fprintf(
-            stream, "<td class=\"%s-%.*s\">", key, (int)strcspn(text, " "), text);
+        (void)fprintf(stream, "<td class=\"%s-%.*s\">", column->column.key,
+            (int)strcspn(text, " "), text);
     } else if (strlen(text) > WORDS_BYTE) {
         (void)fputs("<td class=\"long\">", stream);
     } else {
@@ -308,7 +307,10 @@ static void html_row(FILE *stream, const struct fulcrum_table *table,
     html_name(stream, &columns[0], &name);
     for (size_t k = 1; k < count; k++) {
         struct fulcrum_cell cell = fulcrum_table_cell(table, row, columns[k].index);
-        html_cell(stream, &columns[k], &cell, name.text);
+        const char *unit = columns[k].is_named && name.text != NULL
+                               ? fulcrum_unit_of(name.text)
+                               : fulcrum_table_unit(table, row, columns[k].index);
+        html_cell(stream, &columns[k], &cell, unit);
     }
     (void)fputs("</tr>\n", stream);
 }
@@ -394,7 +396,7 @@ void fulcrum_result_markdown(const struct fulcrum_result *result, FILE *stream)
             markdown_table(stream, item->table);
         } else if (is_shown_fact(item)) {
             (void)fprintf(stream, "- %s: ", item->title);
-            markdown_cell(stream, item->key, item->kind, &item->cell);
+            markdown_cell(stream, fulcrum_unit_of(item->key), item->kind, &item->cell);
             (void)fputc('\n', stream);
         }
     }
@@ -406,7 +408,8 @@ static void html_fact(const struct fulcrum_item *item, FILE *stream)
     (void)fputs("<dt>", stream);
     fulcrum_html_text(stream, item->title);
     (void)fputs("</dt><dd>", stream);
-    fulcrum_html_text(stream, words_of(item->key, item->kind, &item->cell, &words));
+    fulcrum_html_text(
+        stream, words_of(fulcrum_unit_of(item->key), item->kind, &item->cell, &words));
     if (words.range[0] != '\0') {
         (void)fputs(" <small>", stream);
         fulcrum_html_text(stream, words.range);

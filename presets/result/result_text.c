@@ -59,11 +59,14 @@ bool fulcrum_column_is_shown(const struct fulcrum_table *table, size_t column, b
         struct fulcrum_cell cell = fulcrum_table_cell(table, i, column);
         says = is_known(&cell);
     }
-    return all || (says && shown.title != NULL && !shown.is_hidden);
+    if (all) {
+        return strcmp(shown.key, "unit") != 0; /* stands behind the values */
+    }
+    return says && shown.title != NULL && !shown.is_hidden;
 }
 
 /* A value as it is shown; may be `room`. */
-static const char *value_text(const char *key, enum fulcrum_value_kind kind,
+static const char *value_text(const char *unit, enum fulcrum_value_kind kind,
     const struct fulcrum_cell *cell, char room[CELL_BYTE])
 {
     if (cell->text != NULL) {
@@ -75,14 +78,14 @@ static const char *value_text(const char *key, enum fulcrum_value_kind kind,
     if (kind == FULCRUM_VALUE_TEXT && isnan(cell->number)) {
         return "";
     }
-    fulcrum_quantity_plain(cell->number, fulcrum_unit_of(key), room);
+    fulcrum_quantity_plain(cell->number, unit, room);
     return room;
 }
 
 static const char *range_text(
-    const char *key, const struct fulcrum_cell *cell, char room[CELL_BYTE])
+    const char *unit, const struct fulcrum_cell *cell, char room[CELL_BYTE])
 {
-    fulcrum_range_plain(cell->lo, cell->hi, cell->number, fulcrum_unit_of(key), room);
+    fulcrum_range_plain(cell->lo, cell->hi, cell->number, unit, room);
     return room;
 }
 
@@ -111,8 +114,9 @@ static const char *text_of(const struct view *view, const struct shown *shown,
 {
     struct fulcrum_column column = fulcrum_table_column(view->table, shown->column);
     struct fulcrum_cell cell = fulcrum_table_cell(view->table, row, shown->column);
-    return shown->is_range ? range_text(column.key, &cell, room)
-                           : value_text(column.key, column.kind, &cell, room);
+    const char *unit = fulcrum_table_unit(view->table, row, shown->column);
+    return shown->is_range ? range_text(unit, &cell, room)
+                           : value_text(unit, column.kind, &cell, room);
 }
 
 static bool has_range(const struct fulcrum_table *table, size_t column)
@@ -262,7 +266,8 @@ static void widen(struct fact_widths *widths, const struct fulcrum_item *item)
 {
     char room[CELL_BYTE];
     size_t title = width_of(fulcrum_shown_title(item->title, item->key));
-    size_t value = width_of(value_text(item->key, item->kind, &item->cell, room));
+    size_t value =
+        width_of(value_text(fulcrum_unit_of(item->key), item->kind, &item->cell, room));
     widths->title = title > widths->title ? title : widths->title;
     widths->value = item->has_ends && value > widths->value ? value : widths->value;
 }
@@ -272,13 +277,14 @@ static void print_fact(
 {
     char room[CELL_BYTE];
     const char *title = fulcrum_shown_title(item->title, item->key);
-    const char *value = value_text(item->key, item->kind, &item->cell, room);
+    const char *unit = fulcrum_unit_of(item->key);
+    const char *value = value_text(unit, item->kind, &item->cell, room);
     size_t width = width_of(value);
     size_t rest = widths->value > width ? widths->value - width : 0;
     (void)fprintf(
         stream, "%s%*s", title, (int)(widths->title - width_of(title) + GAP), "");
     print_text(stream, value);
-    const char *range = item->has_ends ? range_text(item->key, &item->cell, room) : "";
+    const char *range = item->has_ends ? range_text(unit, &item->cell, room) : "";
     if (range[0] != '\0') {
         (void)fprintf(stream, "%*s(90 %%: %s)", (int)rest + GAP, "", range);
     }
