@@ -893,8 +893,8 @@ static enum fulcrum_status finish_design(
     FAULT_IF(status == FULCRUM_ERR_MISSING &&
                  (out->flags & FULCRUM_FLAG_OTHER_LEARNER) != 0U,
         err, status,
-        "a calibration's learner times were left out: its learner ran on another kind "
-        "of device (%s)",
+        "the calibration's learner times were left out, as its learner is a %s: 'fulcrum "
+        "calibrate' measures the machine at hand, and --calibration FILE gives that",
         fulcrum_accelerator_name(!out->machine.accelerator));
     return status;
 }

@@ -313,6 +313,8 @@ static const char *gap(const char *unit)
 /* Value and unit; `digits` significant ones. */
 static void put_quantity(double value, const char *unit, int digits, char *out)
 {
+    /* A share that rounding left is none. */
+    value = strcmp(unit, "%") == 0 && fabs(value) < 1e-12 ? 0.0 : value;
     struct fulcrum_unit_scale scale = unit_scale_of(value, unit);
     char number[FULCRUM_QUANTITY_SIZE];
     fulcrum_number_words(value / scale.size, digits, number);
