@@ -144,6 +144,9 @@ static const struct fulcrum_option rows[] = {
         .help = "draws of the posterior; 0: the best parameters alone"),
     FULCRUM_OPTION(FLAG, "leave-one-out", SETTING(leave_one_out), NULL,
         .help = "predicts each figure from all others, too"),
+    FULCRUM_OPTION(FLAG, "strict", SETTING(is_strict), NULL,
+        .help = "fails where the fit leaves doubts: exit status 1, and no calibration "
+                "is written"),
     FULCRUM_OPTION_SEED(
         SETTING(seed), "of draws and simulations; the same seed gives the same bytes"),
     {.name = NULL},
@@ -549,8 +552,14 @@ static void add_figures(struct fulcrum_result *result,
     }
 }
 
+/* Standard deviations beyond which prior, figures and model do not go together. */
+#define DOUBTFUL_SDS 3.0
+
 static const char *verdict(const struct fulcrum_fitted_parameter *parameter)
 {
+    if (fabs(parameter->z) > DOUBTFUL_SDS) {
+        return "far from its prior";
+    }
     if (isnan(parameter->sd_frac)) {
         return "";
     }
@@ -580,6 +589,56 @@ static void add_parameters(
         fulcrum_table_number(table, "posterior_sd_frac", "sd left", row->sd_frac);
         fulcrum_table_text(table, "verdict", "verdict", verdict(row));
     }
+}
+
+/* Of one quantity of one reference, told apart by their errors, in the other order. */
+static bool is_reversed(const struct fulcrum_fitted_figure *a,
+    const struct fulcrum_fitted_figure *b, const struct fulcrum_reference *from)
+{
+    const char *names[2] = {
+        from->points[a->figure.point].observations[a->figure.observation].quantity,
+        from->points[b->figure.point].observations[b->figure.observation].quantity};
+    double apart = b->figure.value - a->figure.value;
+    return a->figure.reference == b->figure.reference &&
+           strcmp(names[0], names[1]) == 0 && fabs(apart) > hypot(a->sd, b->sd) &&
+           (b->mode - a->mode) * apart < 0.0;
+}
+
+/* Notes what speaks against the fit; returns how many notes. */
+static size_t note_doubts(struct fulcrum_result *result,
+    const struct fulcrum_reference_fit *fit, const struct inputs *inputs)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < fit->parameter_count; i++) {
+        const struct fulcrum_fitted_parameter *row = &fit->parameters[i];
+        if (fabs(row->z) > DOUBTFUL_SDS) {
+            count++;
+            fulcrum_result_note_print(result, "doubts",
+                "%s was fitted %.3g of the prior's standard deviations away from it",
+                row->prior.path, fabs(row->z));
+        }
+    }
+    for (size_t i = 0; i < fit->figure_count; i++) {
+        const struct fulcrum_fitted_figure *row = &fit->figures[i];
+        double off = fabs(row->mode - row->figure.value) / row->sd;
+        if (off > DOUBTFUL_SDS) {
+            count++;
+            fulcrum_result_note_print(result, "doubts",
+                "figure %zu is missed by %.3g of its standard deviations: %.4g fitted, "
+                "%.4g observed",
+                i + 1, off, row->mode, row->figure.value);
+        }
+        for (size_t k = 0; k < i; k++) {
+            if (is_reversed(
+                    &fit->figures[k], row, inputs->references[row->figure.reference])) {
+                count++;
+                fulcrum_result_note_print(result, "doubts",
+                    "figures %zu and %zu were observed in the other order", k + 1,
+                    i + 1);
+            }
+        }
+    }
+    return count;
 }
 
 static enum fulcrum_status show_fit(const struct fulcrum_reference_fit *fit,
@@ -622,7 +681,13 @@ static enum fulcrum_status show_fit(const struct fulcrum_reference_fit *fit,
         fulcrum_result_note(result, "flags",
             "no draws: slopes at the best parameters tell what is left of the priors");
     }
-    return fulcrum_context_show(context, result, err);
+    size_t doubts = note_doubts(result, fit, inputs);
+    TRY(fulcrum_context_show(context, result, err));
+    FAIL_IF(inputs->settings->is_strict && doubts > 0, err, FULCRUM_ERR_NO_FIT,
+        "--strict: %zu doubts about this fit, see its notes; no calibration was "
+        "written",
+        doubts);
+    return FULCRUM_OK;
 }
 
 static enum fulcrum_status save_fit(const struct fulcrum_reference_fit *fit,
@@ -695,7 +760,10 @@ const struct fulcrum_command fulcrum_command_fit = {
         "best parameters (maximum a posteriori), and how much the figures narrow the "
         "priors (posterior draws by sequential Monte Carlo). A parameter that keeps at "
         "least three quarters of its prior's standard deviation was not "
-        "identified.\n\nMany sets of parameters can meet a few figures (published or "
+        "identified. Parameters and figures more than three standard deviations off, "
+        "and "
+        "figures in the wrong order, are noted as doubts.\n\nMany sets of parameters "
+        "can meet a few figures (published or "
         "measured numbers): meeting them proves little. --leave-one-out predicts each "
         "from the others.\n\nThe fast method is corrected by simulations at the best "
         "parameters; the column 'simulated' is the mean of three more. With -o, a "

@@ -58,6 +58,7 @@ struct fulcrum_fit_settings {
     const char *sd;       /* NULL: not given */
     const char *hold_out; /* the same */
     double noise_rel;
+    bool is_strict;
     double draws;
     bool leave_one_out;
     double seed;

@@ -467,10 +467,35 @@ size_t fulcrum_uncertain_input_slots(const struct fulcrum_scenario_inputs *input
     return calibration_slot(inputs, inputs->calibration_count);
 }
 
+/* A parameter of a curve or line that the user gives speaks of its form: a measured
+ * table knows nothing of it, and gives way. */
+static void leave_table(const struct fulcrum_field *set, struct fulcrum_design *design)
+{
+    static const size_t of_curve[] = {
+        offsetof(struct fulcrum_design, machine.cpu.smt_yield_frac),
+        offsetof(struct fulcrum_design, machine.cpu.serial_frac),
+        offsetof(struct fulcrum_design, machine.cpu.knee),
+        offsetof(struct fulcrum_design, machine.cpu.cap_per_core),
+        offsetof(struct fulcrum_design, machine.cpu.cross_socket_frac),
+    };
+    for (size_t i = 0; i < sizeof of_curve / sizeof of_curve[0]; i++) {
+        if (set->offset == of_curve[i] &&
+            design->machine.cpu.curve == FULCRUM_CURVE_TABLE) {
+            design->machine.cpu.curve = FULCRUM_CURVE_SATURATING;
+            design->capacity_count = 0;
+        }
+    }
+    if (set->offset == offsetof(struct fulcrum_design, workload.network.per_batch_s) ||
+        set->offset == offsetof(struct fulcrum_design, workload.network.per_item_s)) {
+        design->batch_count = 0;
+    }
+}
+
 static enum fulcrum_status apply_settings(const struct fulcrum_setting *settings,
     size_t count, struct fulcrum_design *design, struct fulcrum_error *err)
 {
     for (size_t i = 0; i < count; i++) {
+        leave_table(settings[i].field, design);
         TRY(settings[i].text != NULL ? fulcrum_field_set_text(settings[i].field, design,
                                            settings[i].text, err)
                                      : fulcrum_field_set_number(settings[i].field,
@@ -838,6 +863,7 @@ static enum fulcrum_status apply_again(const struct fulcrum_scenario *scenario,
     struct fulcrum_cpu counted = out->machine.cpu;
     for (size_t i = 0; i < scenario->inputs.setting_count; i++) {
         const struct fulcrum_field *field = scenario->inputs.settings[i].field;
+        leave_table(field, out);
         memcpy((char *)out + field->offset,
             (const char *)&scenario->base + field->offset, field->size);
     }
@@ -893,7 +919,8 @@ static enum fulcrum_status finish_design(
     FAULT_IF(status == FULCRUM_ERR_MISSING &&
                  (out->flags & FULCRUM_FLAG_OTHER_LEARNER) != 0U,
         err, status,
-        "the calibration's learner times were left out, as its learner is a %s: 'fulcrum "
+        "the calibration's learner times were left out, as its learner is a %s: "
+        "'fulcrum "
         "calibrate' measures the machine at hand, and --calibration FILE gives that",
         fulcrum_accelerator_name(!out->machine.accelerator));
     return status;

@@ -306,7 +306,10 @@ static void use_table(const struct fulcrum_design *design, struct fulcrum_replic
     double line =
         design->batch_line_per_batch_s + design->batch_line_per_item_s * middle;
     double now = network->per_batch_s + network->per_item_s * middle;
-    double factor = line > 0.0 && now > 0.0 ? now / line : 1.0;
+    if (!(line > 0.0) || !(now > 0.0)) {
+        return; /* no factor leads from one to the other: the line in force stands */
+    }
+    double factor = now / line;
     size_t count = 0;
     /* The smallest batch is one request, which may lie between two sizes measured. */
     if (design->batch_size[0] < envs) {

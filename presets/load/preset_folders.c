@@ -209,12 +209,31 @@ end:
     return status;
 }
 
+/* Without the name: the user may not have given it, as the machine at hand needs one.
+ */
+static enum fulcrum_status fail_empty(
+    enum fulcrum_preset_kind kind, struct fulcrum_error *err)
+{
+    struct folders folders;
+    char searched[1000] = "";
+    TRY(find_folders(&folders, err));
+    const struct fulcrum_names all = {folders.path, folders.count, sizeof(char *)};
+    (void)fulcrum_names_join(&all, searched, sizeof searched);
+    return fulcrum_fail(err, FULCRUM_ERR_FILE,
+        "there is no %s preset in %s: FULCRUM_PRESETS names the folder 'presets' that "
+        "came with the program",
+        fulcrum_preset_kind_name(kind), searched);
+}
+
 /* Suggests by file names alone, so that a broken neighbour does not get in the way. */
 static enum fulcrum_status fail_unknown(
     enum fulcrum_preset_kind kind, const char *name, struct fulcrum_error *err)
 {
     struct entries entries = {NULL, 0};
     enum fulcrum_status status = list_names(kind, &entries, err);
+    if (status == FULCRUM_OK && entries.count == 0) {
+        return fail_empty(kind, err);
+    }
     if (status == FULCRUM_OK) {
         const char **names = calloc(entries.count + 1, sizeof *names);
         size_t known = names != NULL ? entries.count : 0;
@@ -231,8 +250,7 @@ static enum fulcrum_status fail_unknown(
             /* Nothing is near: all there are, or where to see them. */
             char expected[400];
             const char *noun = fulcrum_preset_kind_name(kind);
-            if (all.count == 0 ||
-                !fulcrum_names_join(&all, expected, sizeof expected)) {
+            if (!fulcrum_names_join(&all, expected, sizeof expected)) {
                 (void)snprintf(
                     expected, sizeof expected, "one of 'fulcrum list %ss'", noun);
             }
