@@ -34,8 +34,7 @@ static struct fulcrum_network half_batches(double actors, double servers, double
 
 static struct fulcrum_solution fast(const struct fulcrum_network *network)
 {
-    struct fulcrum_step_table table;
-    memset(&table, 0, sizeof table);
+    struct fulcrum_step_table table = {.count = 0};
     struct fulcrum_solution out = {.steps_per_s = 0.0};
     ASSERT_OK(fulcrum_network_check(network, NULL));
     ASSERT_OK(fulcrum_fast_solve(network, &table, &out, NULL));
@@ -256,48 +255,50 @@ static void make_kinds(struct kind out[KINDS])
     memcpy(out, kinds, sizeof kinds);
 }
 
-TEST(test_each_kind_agrees_with_the_simulation)
+static void for_each_kind(void (*check)(const struct kind *kind))
 {
     struct kind kinds[KINDS];
     make_kinds(kinds);
     for (size_t i = 0; i < KINDS; i++) {
-        struct fulcrum_solution out = fast(&kinds[i].network);
-        struct fulcrum_solution truth = truth_of(&kinds[i].network, 0.004);
-        double margin = out.error_rel + 0.005;
-        assert_close(kinds[i].name, out.steps_per_s, truth.steps_per_s, margin);
-        assert_close("batch", out.mean_batch, truth.mean_batch, 0.06);
-        assert_busy(&out, &truth);
-        const double *rough = kinds[i].rough_frac;
-        const struct fulcrum_residence *time = &out.residence;
-        assert_close("at CPU", time->cpu_s, truth.residence.cpu_s, rough[0]);
-        CU_ASSERT_DOUBLE_EQUAL(time->host_s, truth.residence.host_s,
-            rough[1] * (truth.residence.host_s + truth.residence.cpu_s));
-        assert_close("at GPU", time->gpu_s, truth.residence.gpu_s, rough[2]);
-        assert_close("delay", time->delay_s, truth.residence.delay_s, 1e-3);
+        check(&kinds[i]);
     }
 }
 
-/* N = X R, times that are work over rate, fractions that add up. */
-TEST(test_a_solution_agrees_with_itself)
+#define KIND_TEST(function) TEST_EACH(function, for_each_kind, const struct kind *kind)
+
+KIND_TEST(test_each_kind_agrees_with_the_simulation)
 {
-    struct kind kinds[KINDS];
-    make_kinds(kinds);
-    for (size_t i = 0; i < KINDS; i++) {
-        const struct fulcrum_network *network = &kinds[i].network;
-        struct fulcrum_solution out = fast(network);
-        const struct fulcrum_residence *time = &out.residence;
-        double turn_s = time->cpu_s + time->host_s + time->gpu_s + time->delay_s;
-        assert_close("N", out.steps_per_s * turn_s, network->actors, 1e-9);
-        double batches_per_s = out.steps_per_s / out.mean_batch;
-        double gpu_s = fulcrum_batch_time(&network->gpu, out.mean_batch);
-        CU_ASSERT(time->gpu_s >= gpu_s * (1.0 - 0.02));
-        CU_ASSERT_DOUBLE_EQUAL(
-            out.gpu_inference_busy_frac, fmin(1.0, batches_per_s * gpu_s), 1e-3);
-        CU_ASSERT_DOUBLE_EQUAL(out.gpu_busy_frac,
-            out.gpu_inference_busy_frac + out.gpu_train_busy_frac, 1e-12);
-        CU_ASSERT(out.gpu_busy_frac <= 1.0 && out.host_busy_frac <= 1.0);
-        CU_ASSERT(out.mean_batch >= 1.0 && out.mean_batch <= network->actors);
-    }
+    struct fulcrum_solution out = fast(&kind->network);
+    struct fulcrum_solution truth = truth_of(&kind->network, 0.004);
+    double margin = out.error_rel + 0.005;
+    assert_close(kind->name, out.steps_per_s, truth.steps_per_s, margin);
+    assert_close("batch", out.mean_batch, truth.mean_batch, 0.06);
+    assert_busy(&out, &truth);
+    const double *rough = kind->rough_frac;
+    const struct fulcrum_residence *time = &out.residence;
+    assert_close("at CPU", time->cpu_s, truth.residence.cpu_s, rough[0]);
+    CU_ASSERT_DOUBLE_EQUAL(time->host_s, truth.residence.host_s,
+        rough[1] * (truth.residence.host_s + truth.residence.cpu_s));
+    assert_close("at GPU", time->gpu_s, truth.residence.gpu_s, rough[2]);
+    assert_close("delay", time->delay_s, truth.residence.delay_s, 1e-3);
+}
+
+/* N = X R, times that are work over rate, fractions that add up. */
+KIND_TEST(test_a_solution_agrees_with_itself)
+{
+    struct fulcrum_solution out = fast(&kind->network);
+    const struct fulcrum_residence *time = &out.residence;
+    double turn_s = time->cpu_s + time->host_s + time->gpu_s + time->delay_s;
+    assert_close("N", out.steps_per_s * turn_s, kind->network.actors, 1e-9);
+    double batches_per_s = out.steps_per_s / out.mean_batch;
+    double gpu_s = fulcrum_batch_time(&kind->network.gpu, out.mean_batch);
+    CU_ASSERT(time->gpu_s >= gpu_s * (1.0 - 0.02));
+    CU_ASSERT_DOUBLE_EQUAL(
+        out.gpu_inference_busy_frac, fmin(1.0, batches_per_s * gpu_s), 1e-3);
+    CU_ASSERT_DOUBLE_EQUAL(out.gpu_busy_frac,
+        out.gpu_inference_busy_frac + out.gpu_train_busy_frac, 1e-12);
+    CU_ASSERT(out.gpu_busy_frac <= 1.0 && out.host_busy_frac <= 1.0);
+    CU_ASSERT(out.mean_batch >= 1.0 && out.mean_batch <= kind->network.actors);
 }
 
 static const size_t times[] = {offsetof(struct fulcrum_network, step.mean_s),
@@ -308,61 +309,43 @@ static const size_t times[] = {offsetof(struct fulcrum_network, step.mean_s),
     offsetof(struct fulcrum_network, delay_s),
     offsetof(struct fulcrum_network, training.train_step_s)};
 
-static void lengthen(struct fulcrum_network *network, size_t place)
+static void lengthen(struct fulcrum_network *network, size_t place, double factor)
 {
     double time_s = 0.0;
     memcpy(&time_s, (const char *)network + place, sizeof time_s);
-    time_s *= 1.3;
+    time_s *= factor;
     memcpy((char *)network + place, &time_s, sizeof time_s);
 }
 
 /* No time gets shorter, and throughput does not rise by more than equations err. */
-static void assert_falling(const struct fulcrum_network *network)
+KIND_TEST(test_longer_times_cost_throughput)
 {
-    double before = fast(network).steps_per_s;
+    double before = fast(&kind->network).steps_per_s;
     for (size_t i = 0; i < LENGTH(times); i++) {
-        struct fulcrum_network slow = *network;
-        lengthen(&slow, times[i]);
+        struct fulcrum_network slow = kind->network;
+        lengthen(&slow, times[i], 1.3);
         CU_ASSERT(fast(&slow).steps_per_s <= 1.005 * before);
     }
 }
 
-TEST(test_longer_times_cost_throughput)
-{
-    struct kind kinds[KINDS];
-    make_kinds(kinds);
-    for (size_t i = 0; i < KINDS; i++) {
-        assert_falling(&kinds[i].network);
-    }
-}
-
 /* Seconds or hours: only ratios of times count. */
-TEST(test_times_have_no_unit)
+KIND_TEST(test_times_have_no_unit)
 {
-    struct kind kinds[KINDS];
-    make_kinds(kinds);
-    for (size_t i = 0; i < KINDS; i++) {
-        struct fulcrum_network slow = kinds[i].network;
-        slow.step.mean_s *= 3600.0;
-        slow.host.per_batch_s *= 3600.0;
-        slow.host.per_item_s *= 3600.0;
-        slow.gpu.per_batch_s *= 3600.0;
-        slow.gpu.per_item_s *= 3600.0;
-        slow.delay_s *= 3600.0;
-        slow.training.train_step_s *= 3600.0;
-        struct fulcrum_solution out = fast(&kinds[i].network);
-        struct fulcrum_solution hours = fast(&slow);
-        assert_close("X", hours.steps_per_s * 3600.0, out.steps_per_s, 1e-6);
-        CU_ASSERT_EQUAL(hours.flags, out.flags);
+    struct fulcrum_network slow = kind->network;
+    for (size_t i = 0; i < LENGTH(times); i++) {
+        lengthen(&slow, times[i], 3600.0);
     }
+    struct fulcrum_solution out = fast(&kind->network);
+    struct fulcrum_solution hours = fast(&slow);
+    assert_close("X", hours.steps_per_s * 3600.0, out.steps_per_s, 1e-6);
+    CU_ASSERT_EQUAL(hours.flags, out.flags);
 }
 
 /* A table that served other networks gives the same bytes as a new one. */
 TEST(test_a_kept_table_changes_nothing)
 {
     struct kind kinds[KINDS];
-    struct fulcrum_step_table table;
-    memset(&table, 0, sizeof table);
+    struct fulcrum_step_table table = {.count = 0};
     make_kinds(kinds);
     for (size_t i = 0; i < 2 * (size_t)KINDS; i++) {
         struct fulcrum_network network = kinds[i % KINDS].network;
@@ -407,10 +390,10 @@ TEST(test_more_actors_change_methods_without_a_jump)
 
 /* A network a little beside another has a throughput a little beside. */
 static void assert_near(const char *what, const struct fulcrum_network *network,
-    const struct fulcrum_network *beside, double tolerance_rel)
+    struct fulcrum_network beside, double tolerance_rel)
 {
     assert_close(
-        what, fast(beside).steps_per_s, fast(network).steps_per_s, tolerance_rel);
+        what, fast(&beside).steps_per_s, fast(network).steps_per_s, tolerance_rel);
 }
 
 TEST(test_what_vanishes_is_as_if_it_were_not_there)
@@ -419,26 +402,22 @@ TEST(test_what_vanishes_is_as_if_it_were_not_there)
     for (size_t i = 0; i < 10; i++) {
         struct fulcrum_network network =
             lognormal(actors[i / 2], i % 2 == 0 ? 1000 : 40, 0.2);
-        struct fulcrum_network beside = with_delay(network, 1e-7);
-        assert_near("delay", &network, &beside, 1e-3);
-        beside = with_host(network, 1e-9, 1);
-        assert_near("host", &network, &beside, 1e-6);
-        beside = with_training(network, 1e9, 1.0);
-        assert_near("rare training", &network, &beside, 1e-6);
-        beside = with_training(network, 100, 1e-9);
-        assert_near("short training", &network, &beside, 1e-6);
-        beside = with_limit(network, network.actors);
-        assert_near("limit of all", &network, &beside, 1e-12);
-        beside = with_limit(network, network.actors - 1.0);
-        assert_near("limit of all but one", &network, &beside, 2e-3);
-        beside = network;
+        double actors_less = network.actors - 1.0;
+        assert_near("delay", &network, with_delay(network, 1e-7), 1e-3);
+        assert_near("host", &network, with_host(network, 1e-9, 1), 1e-6);
+        assert_near("rare training", &network, with_training(network, 1e9, 1.0), 1e-6);
+        assert_near(
+            "short training", &network, with_training(network, 100, 1e-9), 1e-6);
+        assert_near("limit", &network, with_limit(network, network.actors), 1e-12);
+        assert_near("all but one", &network, with_limit(network, actors_less), 2e-3);
+        struct fulcrum_network beside = network;
         beside.cpu.oversubscription_frac = 1e-9;
         beside.cpu.turbo_frac = 1e-9;
-        assert_near("turbo", &network, &beside, 1e-3);
+        assert_near("turbo", &network, beside, 1e-3);
         beside = network;
         beside.cpu.thread_count += network.actors;
         if (network.actors < network.cpu.core_count) {
-            assert_near("threads for nobody", &network, &beside, 1e-9);
+            assert_near("threads for nobody", &network, beside, 1e-9);
         }
     }
 }
@@ -484,14 +463,14 @@ TEST(test_tables_of_a_formula_are_that_formula)
     measured.gpu.size = size;
     measured.gpu.time_s = time_s;
     measured.gpu.count = SIZES;
-    assert_near("batches", &network, &measured, 1e-9);
+    assert_near("batches", &network, measured, 1e-9);
     measured.cpu.curve = FULCRUM_CURVE_TABLE;
     measured.cpu.capacity = capacity;
     measured.cpu.capacity_count = THREADS;
-    assert_near("threads", &network, &measured, 2e-3);
+    assert_near("threads", &network, measured, 2e-3);
     network.actors = 70;
     measured.actors = 70;
-    assert_near("fewer", &network, &measured, 2e-3);
+    assert_near("fewer", &network, measured, 2e-3);
 }
 
 /* The network with `factor` times the actors, threads, and speed per item. */

@@ -3,7 +3,6 @@
 #include "model/fast/fast.c" /* NOLINT(bugprone-suspicious-include) */
 
 #include <math.h>
-#include <string.h>
 
 #include "model/predict/solver.h"
 #include "tests/support/suite.h"
@@ -34,11 +33,10 @@ struct outcome {
 
 static struct outcome solve(const struct fulcrum_network *network)
 {
-    struct fulcrum_step_table table;
+    struct fulcrum_step_table table = {.count = 0};
     struct fulcrum_steady steady;
     struct outcome out = {.flags = 0};
     unsigned ignored = 0;
-    memset(&table, 0, sizeof table);
     ASSERT_OK(fulcrum_network_check(network, NULL));
     fulcrum_steady_init(&steady, network, &table);
     ASSERT_OK(fulcrum_steady_solve(&steady, 1.0, &out.alone, &ignored, NULL));
@@ -49,9 +47,8 @@ static struct outcome solve(const struct fulcrum_network *network)
 
 TEST(test_flows_add_up)
 {
-    struct fulcrum_step_table table;
+    struct fulcrum_step_table table = {.count = 0};
     struct fulcrum_steady steady;
-    memset(&table, 0, sizeof table);
     struct fulcrum_network network = plain(10);
     network.host.per_item_s = 0.03;
     fulcrum_steady_init(&steady, &network, &table);

@@ -142,10 +142,8 @@ TEST(test_draws_that_the_equations_refuse_are_simulated)
     struct fulcrum_design design = cpu_design();
     designs_set(&design,
         "workload.step.law=lognormal workload.step.cv=0.201 run.actor_count=5");
-    struct fulcrum_calibration *calibration = NULL;
-    ASSERT_OK(fulcrum_calibration_new(&calibration, NULL));
-    calibration->machine = design.machine;
-    designs_add_log(calibration, "workload.step.cv", 0.201, 0.02);
+    struct fulcrum_calibration *calibration =
+        designs_calibration(&design, "workload.step.cv", 0.201, 0.02);
     const struct fulcrum_calibration *calibrations[] = {calibration};
     struct fulcrum_scenario_inputs inputs = {
         .base = &design, .calibrations = calibrations, .calibration_count = 1};
@@ -163,10 +161,8 @@ TEST(test_intervals_follow_the_parameter_that_binds)
     designs_set(&design,
         "workload.network.per_batch_s=1e-8 workload.network.per_item_s=1e-9 "
         "workload.step.mean_s=1e-3 run.actor_count=28");
-    struct fulcrum_calibration *calibration = NULL;
-    ASSERT_OK(fulcrum_calibration_new(&calibration, NULL));
-    calibration->machine = design.machine;
-    designs_add_log(calibration, "workload.step.mean_s", 1e-3, 1e-4);
+    struct fulcrum_calibration *calibration =
+        designs_calibration(&design, "workload.step.mean_s", 1e-3, 1e-4);
     const struct fulcrum_calibration *calibrations[] = {calibration};
     struct fulcrum_scenario_inputs inputs = {
         .base = &design, .calibrations = calibrations, .calibration_count = 1};

@@ -6,12 +6,6 @@
 
 #include "tests/support/suite.h"
 
-static void open_pipeline(
-    struct fulcrum_pipeline *pipeline, const struct fulcrum_network *network)
-{
-    ASSERT_OK(fulcrum_pipeline_init(pipeline, network, NULL));
-}
-
 /* The next event lies at `time_s` and sends `actors` to step. */
 static void assert_event(
     struct fulcrum_pipeline *pipeline, double time_s, size_t actors)
@@ -25,7 +19,7 @@ TEST(test_an_empty_pipeline_waits_for_ever)
 {
     const struct fulcrum_network network = {.actors = 4, .depth = 1};
     struct fulcrum_pipeline pipeline;
-    open_pipeline(&pipeline, &network);
+    ASSERT_OK(fulcrum_pipeline_init(&pipeline, &network, NULL));
     CU_ASSERT(isinf(pipeline.next_s));
     CU_ASSERT(isinf(pipeline.train_at_steps));
     CU_ASSERT_EQUAL(fulcrum_pipeline_backlog(&pipeline, 100.0), 0.0);
@@ -41,7 +35,7 @@ TEST(test_a_batch_passes_gpu_and_delay)
         .gpu = {.per_batch_s = 1.0, .per_item_s = 0.5},
         .delay_s = 2.0};
     struct fulcrum_pipeline pipeline;
-    open_pipeline(&pipeline, &network);
+    ASSERT_OK(fulcrum_pipeline_init(&pipeline, &network, NULL));
     fulcrum_pipeline_start(&pipeline, 2);
     CU_ASSERT(!fulcrum_pipeline_takes(&pipeline, 0.0));
     assert_event(&pipeline, 2.0, 0);
@@ -63,7 +57,7 @@ TEST(test_the_host_works_ahead_by_the_depth)
         .host = {.per_batch_s = 1.0},
         .gpu = {.per_batch_s = 3.0}};
     struct fulcrum_pipeline pipeline;
-    open_pipeline(&pipeline, &network);
+    ASSERT_OK(fulcrum_pipeline_init(&pipeline, &network, NULL));
     fulcrum_pipeline_start(&pipeline, 1);
     CU_ASSERT(!fulcrum_pipeline_takes(&pipeline, 0.0));
     assert_event(&pipeline, 1.0, 0);
@@ -90,7 +84,7 @@ static const struct fulcrum_network training = {.actors = 4,
 TEST(test_inference_and_training_share_the_gpu)
 {
     struct fulcrum_pipeline pipeline;
-    open_pipeline(&pipeline, &training);
+    ASSERT_OK(fulcrum_pipeline_init(&pipeline, &training, NULL));
     CU_ASSERT_EQUAL(pipeline.train_at_steps, 10.0);
     CU_ASSERT(isinf(pipeline.next_s));
     fulcrum_pipeline_train(&pipeline);
@@ -109,7 +103,7 @@ TEST(test_inference_and_training_share_the_gpu)
 TEST(test_a_backlog_of_training_blocks_batches)
 {
     struct fulcrum_pipeline pipeline;
-    open_pipeline(&pipeline, &training);
+    ASSERT_OK(fulcrum_pipeline_init(&pipeline, &training, NULL));
     CU_ASSERT(fulcrum_pipeline_takes(&pipeline, 19.0));
     CU_ASSERT(!fulcrum_pipeline_takes(&pipeline, 20.0));
     assert_close("idle", fulcrum_pipeline_backlog(&pipeline, 19.0), 19.0, 1e-12);
@@ -128,7 +122,7 @@ TEST(test_the_learner_takes_steps_that_are_not_whole)
     network.training.env_steps_per_train_step = 7.5;
     network.training.queue_train_steps = 1.5;
     struct fulcrum_pipeline pipeline;
-    open_pipeline(&pipeline, &network);
+    ASSERT_OK(fulcrum_pipeline_init(&pipeline, &network, NULL));
     CU_ASSERT_EQUAL(pipeline.train_at_steps, 8.0);
     CU_ASSERT(fulcrum_pipeline_takes(&pipeline, 11.0));
     CU_ASSERT(!fulcrum_pipeline_takes(&pipeline, 12.0));

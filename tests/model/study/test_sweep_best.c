@@ -230,16 +230,12 @@ TEST(test_the_best_is_sure_where_only_the_scale_is_not)
         .axis_count = 1,
         .predict = {.solver = {.seed = 1, .method = FULCRUM_METHOD_FAST}, .draws = 80},
         .thread_count = 2};
-    struct fulcrum_design design;
-    designs_cpu(&design);
+    struct fulcrum_design design = cpu_design();
     design.workload.network.per_batch_s = 1e-8;
     design.workload.network.per_item_s = 1e-9;
     design.run.actor_count = 12;
-    struct fulcrum_calibration *calibration = NULL;
-    ASSERT_OK(fulcrum_calibration_new(&calibration, NULL));
-    calibration->machine = design.machine;
-    designs_add_parameter(
-        calibration, "workload.step.mean_s", 1e-3, 2e-4, FULCRUM_SCALE_LOG);
+    struct fulcrum_calibration *calibration =
+        designs_calibration(&design, "workload.step.mean_s", 1e-3, 2e-4);
     const struct fulcrum_calibration *calibrations[] = {calibration};
     struct fulcrum_scenario_inputs inputs = {
         .base = &design, .calibrations = calibrations, .calibration_count = 1};

@@ -74,7 +74,7 @@ static double rate_at(const struct fixture *f, double threads, uint64_t draw)
 static struct fixture *learner_bound(void)
 {
     struct fixture *f = fixture_of();
-    designs_gpu(&f->base);
+    f->base = gpu_design();
     f->base.workload.training.env_steps_per_train_step = 1000;
     f->base.workload.training.train_step_s = 0.1;
     f->base.workload.training.queue_train_steps = 3;
@@ -124,7 +124,7 @@ TEST(test_bisection_agrees_with_trying_every_count)
     static const double runs[][2] = {{1, 0}, {3, 0}, {8, 0}, {2, 1}, {5, 2}, {8, 7}};
     for (size_t i = 0; i < LENGTH(runs); i++) {
         struct fixture *f = fixture_of();
-        designs_gpu(&f->base);
+        f->base = gpu_design();
         f->base.workload.host.reserved_threads = 3;
         f->base.workload.host.per_batch_s = 1e-3;
         f->base.workload.training.env_steps_per_train_step = 3360;
