@@ -553,12 +553,9 @@ TEST(test_each_flag_has_its_network_and_a_neighbour_without)
 /* Steps of 1 s, h(b) = 0.1 + 0.02 b, g(b) = 0.2 + 0.03 b. */
 static struct fulcrum_network two_stages(double actors, double servers)
 {
-    return (struct fulcrum_network){.actors = actors,
-        .cpu = {.core_count = servers, .thread_count = servers},
-        .step = {1.0, 1.0, FULCRUM_LAW_EXPONENTIAL},
-        .host = {.per_batch_s = 0.1, .per_item_s = 0.02},
-        .gpu = {.per_batch_s = 0.2, .per_item_s = 0.03},
-        .depth = 1};
+    struct fulcrum_network network = plain_network(actors, servers, 0.2, 0.03);
+    network.host = (struct fulcrum_batch_time){.per_batch_s = 0.1, .per_item_s = 0.02};
+    return network;
 }
 
 static double ceiling(const struct fulcrum_network *network)

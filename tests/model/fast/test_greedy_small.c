@@ -575,18 +575,9 @@ TEST(test_two_actors_by_hand)
  * is the grid and, where actors queue, the slices. */
 TEST(test_exponential_steps_agree_with_the_chain)
 {
-    static const struct few_case cases[] = {
-        {3, 3, 0.3, 0, 0},
-        {5, 8, 0.05, 0, 0},
-        {5, 8, 1.0, 2, 0},
-        {12, 12, 0.2, 3, 0},
-        {12, 12, 2.0, 0, 0},
-        {2, 1, 0.4, 0, 0},
-        {3, 1, 0.7, 0, 0},
-        {6, 2, 0.5, 2, 0},
-        {9, 4, 0.1, 0, 0},
-        {12, 3, 2.0, 5, 0},
-    };
+    static const struct few_case cases[] = {{3, 3, 0.3, 0, 0}, {5, 8, 0.05, 0, 0},
+        {5, 8, 1.0, 2, 0}, {12, 12, 0.2, 3, 0}, {12, 12, 2.0, 0, 0}, {2, 1, 0.4, 0, 0},
+        {3, 1, 0.7, 0, 0}, {6, 2, 0.5, 2, 0}, {9, 4, 0.1, 0, 0}, {12, 3, 2.0, 5, 0}};
     for (size_t i = 0; i < LENGTH(cases); i++) {
         struct fulcrum_network network = network_of(&cases[i]);
         struct fulcrum_solution exact = {.steps_per_s = 0.0};
@@ -599,14 +590,8 @@ TEST(test_exponential_steps_agree_with_the_chain)
  * lock, that is more of the batch than of the rate. */
 TEST(test_other_laws_agree_with_simulation)
 {
-    static const struct few_case cases[] = {
-        {2, 2, 0.6, 0, 0},
-        {2, 1, 0.6, 0, 0},
-        {4, 6, 0.4, 2, 0},
-        {5, 2, 0.3, 0, 0},
-        {10, 12, 0.3, 3, 0},
-        {10, 4, 0.5, 4, 0},
-    };
+    static const struct few_case cases[] = {{2, 2, 0.6, 0, 0}, {2, 1, 0.6, 0, 0},
+        {4, 6, 0.4, 2, 0}, {5, 2, 0.3, 0, 0}, {10, 12, 0.3, 3, 0}, {10, 4, 0.5, 4, 0}};
     struct fulcrum_solver_options options = {.seed = 1, .half_width_rel = 0.008};
     for (size_t i = 0; i < UNIT_LAWS * LENGTH(cases); i += 2) {
         size_t j = i / UNIT_LAWS;

@@ -2,17 +2,15 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "model/fast/steady.h"
 
-#include "model/network/network.h"
+#include "tests/support/designs.h"
 #include "tests/support/suite.h"
 
 /* Lognormal steps of 1 s, cv 0.5, on plain threads; g(b) = t0 (1 + 0.02 b). */
 static struct fulcrum_network plain(double actors, double servers, double t0)
 {
-    return (struct fulcrum_network){.actors = actors,
-        .cpu = {.core_count = servers, .thread_count = servers},
-        .step = {1.0, 0.5, FULCRUM_LAW_LOGNORMAL},
-        .gpu = {.per_batch_s = t0, .per_item_s = 0.02 * t0},
-        .depth = 1};
+    struct fulcrum_network network = plain_network(actors, servers, t0, 0.02 * t0);
+    network.step = (struct fulcrum_step){1.0, 0.5, FULCRUM_LAW_LOGNORMAL};
+    return network;
 }
 
 static struct fulcrum_network fixed(double actors, double servers, double size)

@@ -397,24 +397,14 @@ static int find(const struct search *search, double tolerance_rel, double *out)
 }
 
 /* All have their root at 2. */
-static const struct search searches[] = {
-    {line, 100.0, 50.0, 3.0},
-    {line, 100.0, 50.0, 1e-6},
-    {line, 100.0, 1e-9, 1e9},
-    {line, (double)INFINITY, 1e-3, 3.0},
-    {cube, 1e6, 1e5, 1.0},
-    {cube, (double)INFINITY, 1e-3, 1.0},
-    {wall, 1e4, 1.0, 1.0},
-    {wall, 1e4, 9e3, 1.0},
-    {step, 7.0, 5.0, 1.0},
-    {step, (double)INFINITY, 0.1, 1.0},
-    {plateau, (double)INFINITY, 0.7, 0.1},
-    {plateau, (double)INFINITY, 1e-6, 1e6},
-    {logarithm, 1e3, 1e-4, 1.0},
-    {logarithm, 1e3, 999.0, 1e-4},
-    {terrace, 100.0, 1.0, 1.0},
-    {terrace, 100.0, 99.0, 1.0},
-};
+static const struct search searches[] = {{line, 100.0, 50.0, 3.0},
+    {line, 100.0, 50.0, 1e-6}, {line, 100.0, 1e-9, 1e9},
+    {line, (double)INFINITY, 1e-3, 3.0}, {cube, 1e6, 1e5, 1.0},
+    {cube, (double)INFINITY, 1e-3, 1.0}, {wall, 1e4, 1.0, 1.0}, {wall, 1e4, 9e3, 1.0},
+    {step, 7.0, 5.0, 1.0}, {step, (double)INFINITY, 0.1, 1.0},
+    {plateau, (double)INFINITY, 0.7, 0.1}, {plateau, (double)INFINITY, 1e-6, 1e6},
+    {logarithm, 1e3, 1e-4, 1.0}, {logarithm, 1e3, 999.0, 1e-4},
+    {terrace, 100.0, 1.0, 1.0}, {terrace, 100.0, 99.0, 1.0}};
 
 enum { SEARCHES = LENGTH(searches) };
 

@@ -5,16 +5,15 @@
 #include <math.h>
 
 #include "model/predict/solver.h"
+#include "tests/support/designs.h"
 #include "tests/support/suite.h"
 
 /* Steps of 1 s, a thread for each actor; g(b) = 0.02 + 0.01 b. */
 static struct fulcrum_network plain(double actors)
 {
-    return (struct fulcrum_network){.actors = actors,
-        .cpu = {.core_count = 2.0 * actors, .thread_count = 2.0 * actors},
-        .step = {1.0, 0.5, FULCRUM_LAW_LOGNORMAL},
-        .gpu = {.per_batch_s = 0.02, .per_item_s = 0.01},
-        .depth = 1};
+    struct fulcrum_network network = plain_network(actors, 2.0 * actors, 0.02, 0.01);
+    network.step = (struct fulcrum_step){1.0, 0.5, FULCRUM_LAW_LOGNORMAL};
+    return network;
 }
 
 static struct fulcrum_network training_of(double actors, double period, double train_s)

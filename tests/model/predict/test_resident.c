@@ -21,24 +21,16 @@ static struct fulcrum_design made(void)
     designs_set(&design,
         "machine.cpu.core_count=16 machine.cpu.thread_count=32 machine.gpu.count=4 "
         "machine.gpu.sm_count=100 machine.gpu.dram_byte_per_s=1e12 "
-        "machine.gpu.llc_byte=40e6 machine.gpu.memory_byte=40e9 run.sm_count=100");
-    struct fulcrum_workload *workload = &design.workload;
-    workload->total_env_steps = 1e6;
-    workload->simulation.device = FULCRUM_SIMULATION_GPU;
-    workload->simulation.env_count = 1000;
-    workload->simulation.per_batch_s = 2e-3;
-    workload->simulation.per_env_s = 1e-6;
-    workload->simulation.launch_bound_frac = 0.5;
-    workload->simulation.memory_byte = 3e9;
-    workload->simulation.env_byte = 1e6;
-    workload->network.per_batch_s = 3e-3;
-    workload->network.per_item_s = 1e-6;
-    workload->network.parameter_count = 1e5;
-    workload->network.observation_byte = 100;
-    workload->host.per_batch_s = 1e-3;
-    workload->host.reserved_threads = 2;
-    workload->training.env_steps_per_train_step = 4000;
-    workload->training.train_step_s = 8e-3;
+        "machine.gpu.llc_byte=40e6 machine.gpu.memory_byte=40e9 run.sm_count=100 "
+        "workload.total_env_steps=1e6 workload.simulation.device=gpu "
+        "workload.simulation.env_count=1000 workload.simulation.per_batch_s=2e-3 "
+        "workload.simulation.per_env_s=1e-6 workload.simulation.launch_bound_frac=0.5 "
+        "workload.simulation.memory_byte=3e9 workload.simulation.env_byte=1e6 "
+        "workload.network.per_batch_s=3e-3 workload.network.per_item_s=1e-6 "
+        "workload.network.parameter_count=1e5 workload.network.observation_byte=100 "
+        "workload.host.per_batch_s=1e-3 workload.host.reserved_threads=2 "
+        "workload.training.env_steps_per_train_step=4000 "
+        "workload.training.train_step_s=8e-3");
     return design;
 }
 

@@ -8,16 +8,12 @@
 #include <string.h>
 
 #include "model/predict/to_network.h"
+#include "tests/support/designs.h"
 #include "tests/support/suite.h"
 
 static struct fulcrum_network greedy(void)
 {
-    return (struct fulcrum_network){.name = "greedy",
-        .actors = 64,
-        .cpu = {.core_count = 16, .thread_count = 16},
-        .step = {1.0, 1.0, FULCRUM_LAW_EXPONENTIAL},
-        .gpu = {.per_batch_s = 0.3, .per_item_s = 0.001},
-        .depth = 1};
+    return plain_network(64, 16, 0.3, 0.001);
 }
 
 static struct fulcrum_solution solved(
@@ -319,7 +315,6 @@ TEST(test_overlapping_batches_are_woken_for_by_the_host_alone)
     serial.network.gpu.per_batch_s = 8e-5;
     struct fulcrum_replicas overlapping = serial;
     overlapping.network.depth = 2.0;
-    (void)solve(serial);
     struct fulcrum_solution solution;
     ASSERT_OK(fulcrum_solve_pausing(&serial, &fast, &solution, NULL));
     double serial_s = serial.network.step.mean_s - STEP_S;
@@ -420,7 +415,6 @@ TEST(test_training_leaves_no_pause)
 {
     struct fulcrum_replicas replicas = cold_replicas_of(4.0);
     double cold_s = replicas.network.gpu.per_batch_s;
-    (void)solve(replicas);
     replicas.network.training =
         (struct fulcrum_training){.env_steps_per_train_step = 1.0,
             .train_step_s = 1e-3,
