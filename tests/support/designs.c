@@ -66,8 +66,14 @@ struct fulcrum_network plain_network(
 struct fulcrum_solution simulated(
     const struct fulcrum_network *network, uint64_t seed, double half_width_rel)
 {
+    return simulated_within(network, seed, half_width_rel, 0.0);
+}
+
+struct fulcrum_solution simulated_within(const struct fulcrum_network *network,
+    uint64_t seed, double half_width_rel, double max_steps)
+{
     const struct fulcrum_solver_options options = {
-        .seed = seed, .half_width_rel = half_width_rel};
+        .seed = seed, .half_width_rel = half_width_rel, .max_steps = max_steps};
     struct fulcrum_solution out = {.steps_per_s = 0.0};
     ASSERT_OK(fulcrum_network_check(network, NULL));
     ASSERT_OK(fulcrum_simulate(network, &options, &out, NULL));

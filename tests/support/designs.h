@@ -16,6 +16,9 @@ struct fulcrum_network plain_network(
 /* Of a network that is accepted. */
 struct fulcrum_solution simulated(
     const struct fulcrum_network *network, uint64_t seed, double half_width_rel);
+/* Of no more than so many steps. */
+struct fulcrum_solution simulated_within(const struct fulcrum_network *network,
+    uint64_t seed, double half_width_rel, double max_steps);
 
 /* One V100 beside 20 cores with 40 threads; R2D2-like times, greedy, no training. */
 struct fulcrum_design gpu_design(void);

@@ -160,14 +160,12 @@ TEST(test_every_member_of_the_family_meets_the_gain)
     }
 }
 
-struct refused {
-    struct fulcrum_memory_change change;
-    enum fulcrum_status status;
-};
-
 TEST(test_changes_that_nothing_meets)
 {
-    const struct refused cases[] = {
+    const struct {
+        struct fulcrum_memory_change change;
+        enum fulcrum_status status;
+    } cases[] = {
         {{0.0, 16, 1.6, 0}, FULCRUM_ERR_RANGE},
         {{-0.1, 16, 1.6, 0}, FULCRUM_ERR_RANGE},
         {{(double)NAN, 16, 1.6, 0}, FULCRUM_ERR_RANGE},

@@ -9,7 +9,6 @@
 
 #include "bench/compare.h"
 #include "model/exact/chain.h"
-#include "model/simulate/simulate.h"
 #include "tests/support/designs.h"
 #include "tests/support/suite.h"
 
@@ -43,16 +42,6 @@ static struct fulcrum_solution fast(const struct fulcrum_network *network)
     CU_ASSERT_EQUAL(out.method, FULCRUM_METHOD_FAST);
     CU_ASSERT(out.error_rel > 0.0 && out.has_interval == 0);
     CU_ASSERT_EQUAL(out.simulated_steps, 0.0);
-    return out;
-}
-
-static struct fulcrum_solution truth_of(
-    const struct fulcrum_network *network, double half_width_rel)
-{
-    struct fulcrum_solver_options options = {
-        .seed = 9, .half_width_rel = half_width_rel, .max_steps = 3e6};
-    struct fulcrum_solution out = {.steps_per_s = 0.0};
-    ASSERT_OK(fulcrum_simulate(network, &options, &out, NULL));
     return out;
 }
 
@@ -135,7 +124,7 @@ TEST(test_stages_without_time)
     network = lognormal(100, 200, 1.0);
     network.step.mean_s = 0.0;
     network.gpu.per_item_s = 0.0;
-    struct fulcrum_solution truth = truth_of(&network, 0.01);
+    struct fulcrum_solution truth = simulated_within(&network, 9, 0.01, 3e6);
     assert_close("no steps", fast(&network).steps_per_s, truth.steps_per_s, 0.01);
 }
 
@@ -271,7 +260,7 @@ static void for_each_kind(void (*check)(const struct kind *kind))
 KIND_TEST(test_each_kind_agrees_with_the_simulation)
 {
     struct fulcrum_solution out = fast(&kind->network);
-    struct fulcrum_solution truth = truth_of(&kind->network, 0.004);
+    struct fulcrum_solution truth = simulated_within(&kind->network, 9, 0.004, 3e6);
     double margin = out.error_rel + 0.005;
     assert_close(kind->name, out.steps_per_s, truth.steps_per_s, margin);
     assert_close("batch", out.mean_batch, truth.mean_batch, 0.06);
@@ -652,10 +641,7 @@ static void assert_bound(struct fulcrum_network network, uint64_t seed)
 {
     /* Whole threads, as the simulation has them. */
     network.cpu.reserved_threads = floor(network.cpu.reserved_threads);
-    struct fulcrum_solver_options options = {
-        .seed = seed, .half_width_rel = 0.02, .max_steps = 3e5};
-    struct fulcrum_solution truth;
-    ASSERT_OK(fulcrum_simulate(&network, &options, &truth, NULL));
+    struct fulcrum_solution truth = simulated_within(&network, seed, 0.02, 3e5);
     CU_ASSERT(truth.steps_per_s_lo <= ceiling(&network) * 1.005);
 }
 

@@ -6,7 +6,6 @@
 
 #include "model/exact/chain.h"
 #include "model/fast/greedy_small.c" /* NOLINT(bugprone-suspicious-include) */
-#include "model/simulate/simulate.h"
 #include "tests/support/designs.h"
 #include "tests/support/suite.h"
 
@@ -592,13 +591,11 @@ TEST(test_other_laws_agree_with_simulation)
 {
     static const struct few_case cases[] = {{2, 2, 0.6, 0, 0}, {2, 1, 0.6, 0, 0},
         {4, 6, 0.4, 2, 0}, {5, 2, 0.3, 0, 0}, {10, 12, 0.3, 3, 0}, {10, 4, 0.5, 4, 0}};
-    struct fulcrum_solver_options options = {.seed = 1, .half_width_rel = 0.008};
     for (size_t i = 0; i < UNIT_LAWS * LENGTH(cases); i += 2) {
         size_t j = i / UNIT_LAWS;
         struct fulcrum_network network = network_of(&cases[j]);
-        struct fulcrum_solution truth = {.steps_per_s = 0.0};
         network.step = unit_laws[(i + j) % UNIT_LAWS];
-        ASSERT_OK(fulcrum_simulate(&network, &options, &truth, NULL));
+        struct fulcrum_solution truth = simulated(&network, 1, 0.008);
         struct fulcrum_cycle cycle = few(&network);
         assert_close("rate", cycle.steps_per_s, truth.steps_per_s, 0.03);
         assert_close("batch", cycle.batch, truth.mean_batch, 0.06);

@@ -472,32 +472,29 @@ static struct fulcrum_network network(double depth)
         .delay_s = 0.5};
 }
 
-struct expected {
-    double depth;
-    double stretch;
-    double host_factor;
-    double interval_s;
-    double latency_s; /* of a batch that waits for nobody */
-    double crowded_s; /* of one that always has others inside */
-};
-
-static const struct expected cases[] = {
-    {1, 1.0, 1.0, 6.0, 6.5, 6.5},
-    {1, 2.0, 1.0, 10.0, 10.5, 10.5},
-    {2, 1.0, 1.0, 4.0, 6.5, 8.5},
-    {3, 1.0, 1.0, 4.0, 6.5, 12.5},
-    {2, 1.5, 1.0, 6.0, 8.5, 12.5},
-    /* A slow host never lets batches wait for the GPU. */
-    {2, 1.0, 2.5, 5.0, 9.5, 9.5},
-    {5, 1.0, 2.5, 5.0, 9.5, 9.5},
-    /* Without a host there is nothing to overlap. */
-    {1, 1.0, 0.0, 4.0, 4.5, 4.5},
-    {4, 1.0, 0.0, 4.0, 4.5, 4.5},
-    {4, 2.0, 0.0, 8.0, 8.5, 8.5},
-};
-
 TEST(test_times_are_those_worked_out)
 {
+    static const struct {
+        double depth;
+        double stretch;
+        double host_factor;
+        double interval_s;
+        double latency_s; /* of a batch that waits for nobody */
+        double crowded_s; /* of one that always has others inside */
+    } cases[] = {
+        {1, 1.0, 1.0, 6.0, 6.5, 6.5},
+        {1, 2.0, 1.0, 10.0, 10.5, 10.5},
+        {2, 1.0, 1.0, 4.0, 6.5, 8.5},
+        {3, 1.0, 1.0, 4.0, 6.5, 12.5},
+        {2, 1.5, 1.0, 6.0, 8.5, 12.5},
+        /* A slow host never lets batches wait for the GPU. */
+        {2, 1.0, 2.5, 5.0, 9.5, 9.5},
+        {5, 1.0, 2.5, 5.0, 9.5, 9.5},
+        /* Without a host there is nothing to overlap. */
+        {1, 1.0, 0.0, 4.0, 4.5, 4.5},
+        {4, 1.0, 0.0, 4.0, 4.5, 4.5},
+        {4, 2.0, 0.0, 8.0, 8.5, 8.5},
+    };
     for (size_t i = 0; i < LENGTH(cases); i++) {
         struct fulcrum_network own = network(cases[i].depth);
         own.host.per_batch_s *= cases[i].host_factor;

@@ -125,9 +125,7 @@ TEST(test_watts_by_hand)
 TEST(test_a_machine_without_gpu_has_no_gpu_figures)
 {
     struct fulcrum_design design = cpu_design();
-    struct fulcrum_scenario_inputs inputs = {.base = &design};
-    struct fulcrum_predict_options options = {.solver = {.seed = 1}};
-    struct fulcrum_prediction p = predict(&inputs, &options);
+    struct fulcrum_prediction p = predict_design(&design);
     CU_ASSERT(isnan(p.value[FULCRUM_OUTPUT_gpu_w]));
     CU_ASSERT(isnan(p.value[FULCRUM_OUTPUT_steps_per_j_gpu]));
     CU_ASSERT(isnan(p.value[FULCRUM_OUTPUT_cpu_gpu_ratio_machine]));

@@ -3,14 +3,13 @@
 #include "model/predict/partition.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "model/predict/predict.h"
 #include "model/predict/to_network.h"
-#include "presets/load/preset.h"
 #include "presets/load/reference_file.h"
 #include "tests/support/designs.h"
+#include "tests/support/place.h"
 #include "tests/support/suite.h"
 
 /* A round of 4 steps of 1000 environments: 4 x (2 + 1 + 3 + 1 + 1) ms and 8 ms. */
@@ -328,23 +327,15 @@ static double observed(const struct fulcrum_reference_point *point, const char *
  * the log does not state. It does not judge the model. */
 TEST(test_the_profile_that_the_preset_is_made_of_is_met)
 {
-    struct fulcrum_design design;
-    struct fulcrum_calibration *calibration = NULL;
+    const char *sets[] = {NULL};
+    struct place place;
     struct fulcrum_reference *reference = NULL;
-    fulcrum_design_init(&design);
-    ASSERT_OK(fulcrum_machine_load("dgx-a100", &design, NULL, NULL));
-    ASSERT_OK(fulcrum_workload_load("isaac-ant", &design, NULL, NULL));
-    ASSERT_OK(fulcrum_calibration_load("isaac-ant-prior", &calibration, NULL));
-    ASSERT_OK(fulcrum_reference_load("sf-profile-isaacgym-ant", &reference, NULL));
-    const struct fulcrum_calibration *calibrations[] = {calibration};
-    const struct fulcrum_scenario_inputs inputs = {
-        .base = &design, .calibrations = calibrations, .calibration_count = 1};
-    struct fulcrum_scenario *scenario = NULL;
     const struct fulcrum_point point = {NULL, 0, 0, 0};
     const struct fulcrum_predict_options options = {.draws = 0};
     struct fulcrum_prediction prediction;
-    ASSERT_OK(fulcrum_scenario_new(&inputs, &scenario, NULL));
-    ASSERT_OK(fulcrum_predict(scenario, &point, &options, &prediction, NULL));
+    place_open(&place, "dgx-a100", "isaac-ant", "isaac-ant-prior", sets);
+    ASSERT_OK(fulcrum_reference_load("sf-profile-isaacgym-ant", &reference, NULL));
+    ASSERT_OK(fulcrum_predict(place.scenario, &point, &options, &prediction, NULL));
     for (size_t i = 0; i < reference->point_count; i++) {
         double logged = observed(&reference->points[i], "steps_per_s");
         assert_close("rate", prediction.value[FULCRUM_OUTPUT_steps_per_s], logged,
@@ -355,7 +346,6 @@ TEST(test_the_profile_that_the_preset_is_made_of_is_met)
         CU_ASSERT(stages_s < observed(&reference->points[i], "runtime_s"));
     }
     CU_ASSERT_EQUAL(prediction.actor_count, 1);
-    fulcrum_scenario_free(scenario);
     fulcrum_reference_free(reference);
-    fulcrum_calibration_free(calibration);
+    place_close(&place);
 }

@@ -5,7 +5,6 @@
 
 #include <math.h>
 #include <stdbool.h>
-#include <string.h>
 
 #include "model/network/network.h"
 #include "tests/support/designs.h"
@@ -145,15 +144,14 @@ TEST(test_strong_scaling_shares_a_training_step)
 
 TEST(test_what_several_nodes_need_is_asked_for)
 {
-    struct fulcrum_error err = {FULCRUM_OK, ""};
     struct fulcrum_design design = trains_on_many();
     designs_set(&design, "run.node_count=2 run.sm_count=80");
-    ASSERT_OK(fulcrum_design_check(&design, &err));
+    ASSERT_OK(fulcrum_design_check(&design, NULL));
     design.machine.link.network_byte_per_s = (double)NAN;
     designs_assert_refused(
         &design, "", FULCRUM_ERR_MISSING, "machine.link.network_byte_per_s");
     design.workload.training.env_steps_per_train_step = 0;
-    ASSERT_OK(fulcrum_design_check(&design, &err));
+    ASSERT_OK(fulcrum_design_check(&design, NULL));
     design = trains_on_many();
     designs_set(&design, "run.gpu_count=2 run.model_parallel_gpu_count=2");
     design.workload.training.model_parallel_frac = (double)NAN;

@@ -145,8 +145,7 @@ TEST(test_same_seed_gives_the_same_bytes)
     CU_ASSERT_EQUAL(first.cpu_thread_busy_frac, second.cpu_thread_busy_frac);
     CU_ASSERT_EQUAL(first.residence.gpu_s, second.residence.gpu_s);
     CU_ASSERT_EQUAL(first.simulated_steps, second.simulated_steps);
-    struct fulcrum_solver_options other = {.seed = 12};
-    ASSERT_OK(fulcrum_simulate(&network, &other, &second, NULL));
+    second = simulated(&network, 12, 0.0);
     CU_ASSERT_NOT_EQUAL(first.steps_per_s, second.steps_per_s);
     assert_close("seeds", second.steps_per_s, first.steps_per_s, 0.04);
 }
@@ -156,9 +155,7 @@ TEST(test_short_runs_say_that_they_are_not_settled)
     static const double most[] = {1.0, 5000.0, 50000.0};
     struct fulcrum_network network = half_batch(256);
     for (size_t i = 0; i < 3; i++) {
-        struct fulcrum_solver_options options = {.max_steps = most[i]};
-        struct fulcrum_solution out;
-        ASSERT_OK(fulcrum_simulate(&network, &options, &out, NULL));
+        struct fulcrum_solution out = simulated_within(&network, 0, 0.0, most[i]);
         CU_ASSERT(out.flags & FULCRUM_FLAG_NOT_SETTLED);
         CU_ASSERT(out.simulated_steps <= fmax(most[i], 4.0 * network.actors));
         CU_ASSERT(isfinite(out.steps_per_s) && isfinite(out.mean_batch));
@@ -222,10 +219,7 @@ TEST(test_extremes_have_their_answers)
         network.gpu.per_item_s = cases[i].gpu[1];
         network.depth = cases[i].depth;
         network.delay_s = cases[i].delay_s;
-        struct fulcrum_solver_options options = {.seed = 5, .max_steps = 2e6};
-        struct fulcrum_solution out = {.steps_per_s = 0.0};
-        ASSERT_OK(fulcrum_network_check(&network, NULL));
-        ASSERT_OK(fulcrum_simulate(&network, &options, &out, NULL));
+        struct fulcrum_solution out = simulated_within(&network, 5, 0.0, 2e6);
         assert_close(cases[i].what, out.steps_per_s, cases[i].steps_per_s, 0.015);
         CU_ASSERT(out.simulated_steps <= fmax(2e6, 4.0 * network.actors));
     }
@@ -242,10 +236,7 @@ TEST(test_many_train_steps_for_an_env_step_take_no_longer)
         network.gpu = (struct fulcrum_batch_time){.per_item_s = 0.1};
         network.training =
             (struct fulcrum_training){periods[i], 0.5 * periods[i], 1.0, 1.0};
-        struct fulcrum_solver_options options = {.max_steps = 2e5};
-        struct fulcrum_solution out = {.steps_per_s = 0.0};
-        ASSERT_OK(fulcrum_network_check(&network, NULL));
-        ASSERT_OK(fulcrum_simulate(&network, &options, &out, NULL));
+        struct fulcrum_solution out = simulated_within(&network, 0, 0.0, 2e5);
         assert_close("X", out.steps_per_s, 1.0 / 0.6, 0.01);
         assert_close("training", out.gpu_train_busy_frac, 0.5 / 0.6, 0.01);
     }

@@ -7,7 +7,6 @@
 #include <gsl/gsl_statistics_double.h>
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "model/quantity.h"
 #include "tests/support/suite.h"

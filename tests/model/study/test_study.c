@@ -6,7 +6,6 @@
 #include <gsl/gsl_statistics_double.h>
 #include <math.h>
 #include <stdbool.h>
-#include <string.h>
 
 #include "tests/support/designs.h"
 #include "tests/support/suite.h"

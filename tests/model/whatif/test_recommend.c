@@ -678,7 +678,6 @@ TEST(test_20_comparisons_agree_with_all_draws)
     }
 }
 
-/* Beside itself under another list of priors, a machine ties in every draw. */
 #define MACHINE_QUESTION                                                               \
     "-m dgx-1 -w r2d2-atari -s run.gpu_count=1 --actors 256 --intervals 0 --method "   \
     "fast"
