@@ -91,8 +91,7 @@ TEST(test_a_full_station_sets_the_pace)
     network = lognormal(200, 400, 0.01);
     network.delay_s = 1e4;
     assert_close("delay", fast(&network).steps_per_s, 200.0 / 10001.01, 5e-3);
-    /* A limit that the GPU reaches a hundred times faster than the CPU costs nothing.
-     */
+    /* A limit that the GPU reaches a hundred times faster than the CPU is free. */
     network = lognormal(30, 10, 1e-4);
     network.gpu.per_item_s = 0.0;
     network.delay_s = 0.5;

@@ -392,8 +392,7 @@ TEST(test_enough_threads_are_independent)
     queue_clear(&played.queue);
 }
 
-/* Steps of nearly one length on one thread: the next ends one length after the first.
- */
+/* Steps of nearly one length on one thread: the next ends a length after the first. */
 TEST(test_next_step_begins_when_a_thread_is_free)
 {
     static const struct run run = {{1.0, 0.1, FULCRUM_LAW_ERLANG}, 2, 1, 1.0, 8};

@@ -351,7 +351,7 @@ static double wall(double x)
     return x < 2.0 ? -1.0 - 1e-9 * (2.0 - x) : 1e6 * (x - 2.0);
 }
 
-static double step(double x)
+static double jump(double x)
 {
     return x < 2.0 ? -1.0 : 1.0;
 }
@@ -401,7 +401,7 @@ static const struct search searches[] = {{line, 100.0, 50.0, 3.0},
     {line, 100.0, 50.0, 1e-6}, {line, 100.0, 1e-9, 1e9},
     {line, (double)INFINITY, 1e-3, 3.0}, {cube, 1e6, 1e5, 1.0},
     {cube, (double)INFINITY, 1e-3, 1.0}, {wall, 1e4, 1.0, 1.0}, {wall, 1e4, 9e3, 1.0},
-    {step, 7.0, 5.0, 1.0}, {step, (double)INFINITY, 0.1, 1.0},
+    {jump, 7.0, 5.0, 1.0}, {jump, (double)INFINITY, 0.1, 1.0},
     {plateau, (double)INFINITY, 0.7, 0.1}, {plateau, (double)INFINITY, 1e-6, 1e6},
     {logarithm, 1e3, 1e-4, 1.0}, {logarithm, 1e3, 999.0, 1e-4},
     {terrace, 100.0, 1.0, 1.0}, {terrace, 100.0, 99.0, 1.0}};

@@ -201,8 +201,7 @@ TEST(test_a_lone_actor_shares_by_hand)
         network.training.env_steps_per_train_step = 1000.0;
         network.training.train_step_s = 1e5;
         network.training.sharing_frac = sharing[i];
-        /* K steps take t_T and what inference takes from it: work that sharing loses.
-         */
+        /* K steps take t_T and what inference takes of it: work that sharing loses. */
         double train_s = 1e5 + 1000.0 * 0.5 * (2.0 / sharing[i] - 1.0);
         assert_close("held up", steps_per_s(&network, FULCRUM_METHOD_SIMULATE),
             1000.0 / train_s, 0.02);

@@ -1,5 +1,4 @@
-/* test_network.c - networks are refused by field, and their curves are the equations.
- */
+/* test_network.c - networks are refused by field, their curves are the equations. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "model/network/network.h"
 

@@ -316,8 +316,7 @@ TEST(test_a_share_is_no_less_than_one_sm)
     }
 }
 
-/* Launches keep no SM active, so that paying them n times, or hiding them, adds none.
- */
+/* Launches keep no SM active: paying them n times, or hiding them, adds none. */
 TEST(test_turns_are_as_active_as_the_gpu_is_held)
 {
     uint64_t state = 11;

@@ -89,8 +89,7 @@ TEST(test_gpus_add_and_instances_divide)
                          "workload.network.latency_frac=0.85 run.instances_per_gpu=4");
     double steps = 16 * (2e-3 + 0.25e-3 + 3e-3 + 0.25e-3 + 1e-3);
     assert_close("quarter", rate_of(&design), 4 * 4000 / (steps + 8e-3), 1e-12);
-    /* All of it is arithmetic: every time but launches and host is four times as long.
-     */
+    /* All of it is arithmetic: each time but launches and host is 4 times as long. */
     designs_set(&design,
         "workload.network.math_frac=1 workload.network.sm_frac=0 "
         "workload.network.latency_frac=0 workload.simulation.launch_bound_frac=0 "
@@ -147,8 +146,7 @@ TEST(test_a_batch_divided_is_the_same_work)
     }
 }
 
-/* On fewer SMs launches last as long as ever, and are the same time of a divided step.
- */
+/* On fewer SMs launches last as long as ever: the same time of a divided step. */
 TEST(test_launches_are_a_lesser_share_on_fewer_sms)
 {
     struct fulcrum_design design = made();

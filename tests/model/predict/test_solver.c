@@ -36,8 +36,7 @@ TEST(test_auto_is_fast_where_that_is_accurate_enough)
     CU_ASSERT_EQUAL(slow.method, FULCRUM_METHOD_SIMULATE);
     CU_ASSERT(slow.has_interval && slow.simulated_steps > 0.0);
     assert_close("methods", quick.steps_per_s, slow.steps_per_s, 0.03);
-    /* Steps that hardly vary: the equations answer, but say that they may be far off.
-     */
+    /* Steps that hardly vary: the equations answer, but may be far off, and say so. */
     network.step = (struct fulcrum_step){1.0, 0.1, FULCRUM_LAW_LOGNORMAL};
     network.cpu.core_count = 64;
     network.cpu.thread_count = 64;

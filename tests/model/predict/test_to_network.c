@@ -1,5 +1,4 @@
-/* test_to_network.c - the network of a design, on GPUs that infer and GPUs that train.
- */
+/* test_to_network.c - the network of a design, on GPUs that infer and that train. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "model/predict/to_network.c" /* NOLINT(bugprone-suspicious-include) */
 

@@ -97,8 +97,7 @@ TEST(test_training_takes_its_share_of_the_gpu)
     assert_close("X", out.steps_per_s, 10.0 / 10.3, 1e-9);
     assert_close("train", out.gpu_train_busy_frac, 0.3 / 10.3, 1e-9);
     assert_close("inference", out.gpu_inference_busy_frac, 4.0 / 10.3, 1e-9);
-    /* A learner that cannot keep up blocks the actors: all of the GPU's time is used.
-     */
+    /* A learner that cannot keep up blocks the actors: the GPU is busy all the time. */
     network = plain_network(16, 16, 0.3, 0.1);
     network.step.law = FULCRUM_LAW_EXPONENTIAL;
     network.step.mean_s = 0.1;
@@ -225,8 +224,7 @@ TEST(test_extremes_have_their_answers)
     }
 }
 
-/* The GPU never rests: a step costs .1 of inference and train_step_s / K of training.
- */
+/* The GPU never rests: a step costs .1 of inference, train_step_s / K of training. */
 TEST(test_many_train_steps_for_an_env_step_take_no_longer)
 {
     static const double periods[] = {1e-6, 1e-3, 0.3, 1.0, 7.5};

@@ -143,8 +143,7 @@ TEST(test_chances_spread_as_draws_do)
 }
 
 /* One actor: a step, a batch of one, the way back. Nothing is uncertain of a ratio of
- * steps that differ by a factor, if steps are all there is.
- */
+ * steps that differ by a factor, if steps are all there is. */
 TEST(test_a_ratio_has_no_share_of_what_both_points_have)
 {
     const struct fulcrum_setting half = {
@@ -159,8 +158,7 @@ TEST(test_a_ratio_has_no_share_of_what_both_points_have)
     CU_ASSERT(isnan(index_of(f, 0).first));
 }
 
-/* A field that nothing gives stands in the middle of its range, others at their value.
- */
+/* A field that nothing gives is in the middle of its range, others at their value. */
 TEST(test_unknown_fields_stand_in_the_middle)
 {
     struct fixture *f = start();

@@ -87,9 +87,8 @@ static struct shares ishigami_exact(void)
         {x / all, y / all, 0.0}, {(x + xz) / all, y / all, xz / all}};
 }
 
-/* The errors that are told are of the size of the errors there are: within 4 of them
- * and a floor of rounding.
- */
+/* The errors that are told are of the size of the errors there are: within 5 of them
+ * and a floor of rounding. */
 static void check_index(
     struct fulcrum_sobol_index index, double first, double total, double tolerance)
 {
@@ -120,8 +119,7 @@ TEST(test_ishigami_agrees_with_the_closed_form)
 }
 
 /* Holds an index within 0.01; returns how many of its two parts are farther off than 5
- * of the errors told.
- */
+ * of the errors told. */
 static size_t far_parts(struct fulcrum_sobol_index index, double first, double total)
 {
     double first_off = fabs(index.first - first);
@@ -311,8 +309,7 @@ TEST(test_rows_with_gaps_are_counted)
 }
 
 /* Of all indices of the Ishigami function, over seeds; coordinate j is input
- * input_of[j].
- */
+ * input_of[j]. */
 static double rms_error(const size_t *input_of, size_t rows)
 {
     const struct shares exact = ishigami_exact();
@@ -360,8 +357,7 @@ TEST(test_errors_shrink_with_rows)
 }
 
 /* Standard errors from 8 replicates vary themselves by 27 %; their mean square over
- * 16 seeds and 6 indices is within a factor of 2 of the squared errors there are.
- */
+ * 16 seeds and 6 indices is within a factor of 2 of the squared errors there are. */
 TEST(test_told_errors_are_the_errors)
 {
     const struct fulcrum_sobol_problem problem = problem_of(3, ishigami);
@@ -641,8 +637,7 @@ static double quasi_error(size_t rows)
 }
 
 /* Random points gain a factor 8 from 64 times as many; scrambled nets of a smooth
- * function up to 512 (Owen 1997): 64 is asked for.
- */
+ * function up to 512 (Owen 1997): 64 is asked for. */
 TEST(test_averages_converge_faster_than_random_ones)
 {
     CU_ASSERT(quasi_error(1024) < quasi_error(16) / 64.0);

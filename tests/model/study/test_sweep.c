@@ -1,5 +1,4 @@
-/* test_sweep.c - grids in order, in blocks, beside a point; fronts of points and draws.
- */
+/* test_sweep.c - grids in order, in blocks, beside a point; fronts of them. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "model/study/sweep.h"
 

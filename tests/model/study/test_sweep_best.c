@@ -1,5 +1,4 @@
-/* test_sweep_best.c - where a sweep is best: along each axis, in each draw, in words.
- */
+/* test_sweep_best.c - where a sweep is best: along an axis, in each draw, in words. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "model/study/sweep.h"
 
@@ -267,7 +266,7 @@ TEST(test_the_best_is_sure_where_only_the_scale_is_not)
 
 enum { PLACES = 10 };
 
-static const double threads[PLACES] = {8, 16, 24, 32, 40, 48, 56, 64, 72, 80};
+static const double thread_counts[PLACES] = {8, 16, 24, 32, 40, 48, 56, 64, 72, 80};
 
 static struct fulcrum_sweep_point point_of(size_t index, double rate, double ratio)
 {
@@ -321,7 +320,7 @@ TEST(test_the_best_point_of_a_long_axis_is_told)
 static struct fulcrum_result *optima_of(const double *rates, bool has_draws)
 {
     struct fulcrum_sweep_axis axis = {
-        fulcrum_field_find("machine.cpu.thread_count"), threads, PLACES};
+        fulcrum_field_find("machine.cpu.thread_count"), thread_counts, PLACES};
     struct fulcrum_sweep_plan plan = {
         .axes = &axis, .axis_count = 1, .predict = {.draws = has_draws ? 2.0 : 0.0}};
     struct fulcrum_sweep_best *best = NULL;
@@ -333,10 +332,11 @@ static struct fulcrum_result *optima_of(const double *rates, bool has_draws)
     }
     ASSERT_OK(fulcrum_sweep_finding_new(&plan, &finding, NULL));
     for (size_t i = 0; i < PLACES; i++) {
-        struct fulcrum_sweep_point point = point_of(i, rates[i], threads[i] / 80.0);
+        struct fulcrum_sweep_point point =
+            point_of(i, rates[i], thread_counts[i] / 80.0);
         point.prediction.method =
             i == 0 ? FULCRUM_METHOD_SIMULATE : FULCRUM_METHOD_FAST;
-        point.varied[0] = threads[i];
+        point.varied[0] = thread_counts[i];
         fulcrum_sweep_finding_add(finding, &point, 1);
         double both[2][FULCRUM_OUTPUT_COUNT];
         memcpy(both[0], point.prediction.value, sizeof both[0]);
@@ -413,7 +413,7 @@ TEST(test_optima_along_two_axes)
     static const double rates[] = {5, 9.7, 10, 3};
     for (size_t count = 1; count <= 2; count++) {
         struct fulcrum_sweep_axis axes[] = {
-            {fulcrum_field_find("machine.cpu.thread_count"), threads, count},
+            {fulcrum_field_find("machine.cpu.thread_count"), thread_counts, count},
             {fulcrum_field_find("workload.step.mean_s"), times, 4}};
         struct fulcrum_sweep_plan plan = {.axes = axes, .axis_count = 2};
         struct fulcrum_sweep_finding *finding = NULL;
@@ -421,7 +421,7 @@ TEST(test_optima_along_two_axes)
         ASSERT_OK(fulcrum_sweep_finding_new(&plan, &finding, NULL));
         for (size_t i = 0; i < 4 * count; i++) {
             struct fulcrum_sweep_point point = point_of(i, rates[i % 4], 0.5);
-            point.varied[0] = threads[i / 4];
+            point.varied[0] = thread_counts[i / 4];
             point.varied[1] = times[i % 4];
             fulcrum_sweep_finding_add(finding, &point, 1);
         }

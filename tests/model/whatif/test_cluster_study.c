@@ -1,5 +1,4 @@
-/* test_cluster_study.c - rows of `fulcrum cluster` against the model and predictions.
- */
+/* test_cluster_study.c - rows of `fulcrum cluster` beside the model and predictions. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "model/whatif/cluster_study.h"
 
@@ -239,8 +238,7 @@ TEST(test_failures_are_told)
         fulcrum_cluster_rows_find(&job->plan, &job->rows, NULL), FULCRUM_ERR_NO_FIT);
 }
 
-/* --- Draws -------------------------------------------------------------------------
- */
+/* Draws. */
 
 /* The same plan where a step, the critical batch and the network are not known well. */
 static struct job *start_drawn(void)

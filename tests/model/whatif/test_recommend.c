@@ -1,5 +1,4 @@
-/* test_recommend.c - costs and duels by hand; 200 random questions against all points.
- */
+/* test_recommend.c - costs and duels by hand; random questions against all points. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Questions are put to the command itself, as the user would, and its answers compared
  * with those of the whole grid: every point of every draw is predicted, and the answer
@@ -93,8 +92,7 @@ TEST(test_limits_are_filled_up)
     }
 }
 
-/* One that does not fit is one too many, and its cost says so; what is not known fits.
- */
+/* One that does not fit is one too many, as its cost says; what is not known fits. */
 TEST(test_what_does_not_fit_is_one_and_misses)
 {
     const struct fulcrum_candidate_machine unpriced = {
@@ -368,8 +366,7 @@ static void compare_interval(const struct curves *curves, const double *values,
 }
 
 /* The first value that reaches the share if all are off by their errors, up or down;
- * the best is `best`, all of itself.
- */
+ * the best is `best`, all of itself. */
 static size_t first_within(
     const struct curves *curves, size_t best, double share, double sign)
 {
