@@ -50,8 +50,7 @@ TEST(test_status_text_covers_every_status)
         fulcrum_status_text((enum fulcrum_status)99), "unknown status");
 }
 
-/* The bytes of a code point by the definition (RFC 3629, section 3); returns how many.
- */
+/* The bytes of a code point by definition (RFC 3629, section 3); returns how many. */
 static size_t encode(uint32_t point, char out[5])
 {
     static const unsigned char lead[] = {0x00, 0x00, 0xc0, 0xe0, 0xf0};

@@ -13,40 +13,43 @@
 #include "model/simulate/simulate.h"
 #include "tests/support/suite.h"
 
-static void set_common(struct fulcrum_design *out)
+static struct fulcrum_design common_design(void)
 {
-    designs_set(out,
+    struct fulcrum_design design;
+    fulcrum_design_init(&design);
+    designs_set(&design,
         "workload.total_env_steps=1e6 workload.step.cv=0.5 machine.rest_w=100 "
         "machine.psu_efficiency_frac=0.9 machine.cpu.idle_w=12 "
         "machine.cpu.core_idle_w=1.2 machine.cpu.core_dynamic_w=4.2 "
         "machine.cpu.socket_count=1");
+    return design;
 }
 
-void designs_gpu(struct fulcrum_design *out)
+struct fulcrum_design gpu_design(void)
 {
-    fulcrum_design_init(out);
-    set_common(out);
-    (void)strcpy(out->machine.cpu.name, "Xeon E5-2698 v4");
-    (void)strcpy(out->machine.gpu.name, "V100");
-    designs_set(out,
+    struct fulcrum_design design = common_design();
+    (void)strcpy(design.machine.cpu.name, "Xeon E5-2698 v4");
+    (void)strcpy(design.machine.gpu.name, "V100");
+    designs_set(&design,
         "machine.cpu.core_count=20 machine.cpu.thread_count=40 "
         "machine.cpu.smt_yield_frac=0.25 machine.cpu.single_thread_speed_rel=1.0 "
         "machine.gpu.count=8 machine.gpu.sm_count=80 machine.gpu.idle_w=40 "
         "machine.gpu.floor_w=22 machine.gpu.dynamic_w=170 workload.step.mean_s=2e-3 "
         "workload.network.per_batch_s=1.2e-3 workload.network.per_item_s=6e-6 "
         "workload.frame_skip=4 run.actor_count=40 run.sm_count=80");
+    return design;
 }
 
-void designs_cpu(struct fulcrum_design *out)
+struct fulcrum_design cpu_design(void)
 {
-    fulcrum_design_init(out);
-    set_common(out);
-    (void)strcpy(out->machine.cpu.name, "Eight");
-    designs_set(out,
+    struct fulcrum_design design = common_design();
+    (void)strcpy(design.machine.cpu.name, "Eight");
+    designs_set(&design,
         "machine.accelerator=cpu machine.cpu.core_count=8 machine.cpu.thread_count=8 "
         "machine.cpu.smt_yield_frac=0.0 workload.step.mean_s=1e-4 "
         "workload.network.per_batch_s=2e-5 workload.network.per_item_s=2e-6 "
         "run.actor_count=7");
+    return design;
 }
 
 struct fulcrum_network plain_network(
@@ -63,26 +66,18 @@ struct fulcrum_network plain_network(
 struct fulcrum_solution simulated(
     const struct fulcrum_network *network, uint64_t seed, double half_width_rel)
 {
+    return simulated_within(network, seed, half_width_rel, 0.0);
+}
+
+struct fulcrum_solution simulated_within(const struct fulcrum_network *network,
+    uint64_t seed, double half_width_rel, double max_steps)
+{
     const struct fulcrum_solver_options options = {
-        .seed = seed, .half_width_rel = half_width_rel};
+        .seed = seed, .half_width_rel = half_width_rel, .max_steps = max_steps};
     struct fulcrum_solution out = {.steps_per_s = 0.0};
     ASSERT_OK(fulcrum_network_check(network, NULL));
     ASSERT_OK(fulcrum_simulate(network, &options, &out, NULL));
     return out;
-}
-
-struct fulcrum_design gpu_design(void)
-{
-    struct fulcrum_design design;
-    designs_gpu(&design);
-    return design;
-}
-
-struct fulcrum_design cpu_design(void)
-{
-    struct fulcrum_design design;
-    designs_cpu(&design);
-    return design;
 }
 
 void designs_set(struct fulcrum_design *design, const char *settings)
@@ -127,6 +122,16 @@ void designs_add_parameter(struct fulcrum_calibration *calibration, const char *
     CU_ASSERT_FATAL(length > 0 && (size_t)length < sizeof parameter.path);
     CU_ASSERT_EQUAL_FATAL(
         fulcrum_calibration_add_parameter(calibration, &parameter, NULL), FULCRUM_OK);
+}
+
+struct fulcrum_calibration *designs_calibration(const struct fulcrum_design *design,
+    const char *path, double value, double standard_error)
+{
+    struct fulcrum_calibration *calibration = NULL;
+    ASSERT_OK(fulcrum_calibration_new(&calibration, NULL));
+    calibration->machine = design->machine;
+    designs_add_log(calibration, path, value, standard_error);
+    return calibration;
 }
 
 void designs_add_log(struct fulcrum_calibration *calibration, const char *path,

@@ -16,14 +16,15 @@ struct fulcrum_network plain_network(
 /* Of a network that is accepted. */
 struct fulcrum_solution simulated(
     const struct fulcrum_network *network, uint64_t seed, double half_width_rel);
+/* Of no more than so many steps. */
+struct fulcrum_solution simulated_within(const struct fulcrum_network *network,
+    uint64_t seed, double half_width_rel, double max_steps);
 
 /* One V100 beside 20 cores with 40 threads; R2D2-like times, greedy, no training. */
 struct fulcrum_design gpu_design(void);
-void designs_gpu(struct fulcrum_design *out);
 
 /* 8 cores without SMT, one of them the learner's; MLP-like times, greedy. */
 struct fulcrum_design cpu_design(void);
-void designs_cpu(struct fulcrum_design *out);
 
 /* Sets fields as --set does: "run.gpu_count=2 workload.step.cv=0.5". */
 void designs_set(struct fulcrum_design *design, const char *settings);
@@ -39,6 +40,10 @@ void designs_add_parameter(struct fulcrum_calibration *calibration, const char *
 /* The same on the logarithmic scale. */
 void designs_add_log(struct fulcrum_calibration *calibration, const char *path,
     double value, double standard_error);
+
+/* Of the design's machine, with that one parameter; the caller frees it. */
+struct fulcrum_calibration *designs_calibration(const struct fulcrum_design *design,
+    const char *path, double value, double standard_error);
 
 /* The first of `device_count` (rising) at which hybrid training with workers of
  * `model_parallel_count` devices is done sooner than data-parallel training; counts

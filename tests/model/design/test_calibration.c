@@ -78,18 +78,16 @@ TEST(test_series_tables_and_notes_are_copied)
     fulcrum_calibration_free(calibration);
 }
 
-struct fault {
-    const char *path;
-    double value;
-    double standard_error;
-    enum fulcrum_scale scale;
-    enum fulcrum_status status;
-    const char *detail;
-};
-
 TEST(test_check_names_each_fault)
 {
-    static const struct fault faults[] = {
+    static const struct {
+        const char *path;
+        double value;
+        double standard_error;
+        enum fulcrum_scale scale;
+        enum fulcrum_status status;
+        const char *detail;
+    } faults[] = {
         {"workload.step.men_s", 1, 0, FULCRUM_SCALE_LINEAR, FULCRUM_ERR_UNKNOWN_NAME,
             "workload.step.mean_s"},
         {"machine.gpu.name", 1, 0, FULCRUM_SCALE_LINEAR, FULCRUM_ERR_UNKNOWN_NAME,

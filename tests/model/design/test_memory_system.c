@@ -160,14 +160,12 @@ TEST(test_every_member_of_the_family_meets_the_gain)
     }
 }
 
-struct refused {
-    struct fulcrum_memory_change change;
-    enum fulcrum_status status;
-};
-
 TEST(test_changes_that_nothing_meets)
 {
-    const struct refused cases[] = {
+    const struct {
+        struct fulcrum_memory_change change;
+        enum fulcrum_status status;
+    } cases[] = {
         {{0.0, 16, 1.6, 0}, FULCRUM_ERR_RANGE},
         {{-0.1, 16, 1.6, 0}, FULCRUM_ERR_RANGE},
         {{(double)NAN, 16, 1.6, 0}, FULCRUM_ERR_RANGE},
@@ -195,16 +193,13 @@ TEST(test_changes_that_nothing_meets)
 static struct fulcrum_design r2d2(void)
 {
     struct fulcrum_design out = gpu_design();
-    struct fulcrum_workload *workload = &out.workload;
-    workload->network.parameter_count = 4.4e6;
-    workload->network.observation_byte = 28224;
-    workload->training.env_steps_per_train_step = 3360;
-    workload->training.train_step_s = 0.2;
-    workload->training.batch_size = 64;
-    workload->training.unroll_length = 80;
-    workload->training.burn_in_length = 40;
-    workload->batching.depth = 2;
-    out.machine.gpu.memory_byte = 16e9;
+    designs_set(&out,
+        "workload.network.parameter_count=4.4e6 "
+        "workload.network.observation_byte=28224 workload.batching.depth=2 "
+        "workload.training.env_steps_per_train_step=3360 "
+        "workload.training.train_step_s=0.2 workload.training.batch_size=64 "
+        "workload.training.unroll_length=80 workload.training.burn_in_length=40 "
+        "machine.gpu.memory_byte=16e9");
     return out;
 }
 

@@ -13,9 +13,8 @@
 static struct fulcrum_solution solved(const struct fulcrum_network *network)
 {
     struct fulcrum_solution out = {.steps_per_s = 0.0};
-    struct fulcrum_error err = {FULCRUM_OK, ""};
-    ASSERT_OK(fulcrum_network_check(network, &err));
-    ASSERT_OK(fulcrum_chain_solve(network, &out, &err));
+    ASSERT_OK(fulcrum_network_check(network, NULL));
+    ASSERT_OK(fulcrum_chain_solve(network, &out, NULL));
     CU_ASSERT_EQUAL(out.method, FULCRUM_METHOD_CHAIN);
     return out;
 }
@@ -454,11 +453,13 @@ static double poisson(size_t n, size_t left, double time_s)
     return exp(gone * log(time_s) - time_s - lgamma(gone + 1.0));
 }
 
-static void rates_of(double *rate_per_s, double servers)
+/* Of up to MOST; `rate_per_s` has room for as many, and for nobody. */
+static void open_death(struct pure_death *death, double *rate_per_s, double servers)
 {
     for (size_t n = 0; n <= MOST; n++) {
         rate_per_s[n] = fmin((double)n, servers);
     }
+    CU_ASSERT_FATAL(pure_death_init(death, rate_per_s, MOST));
 }
 
 /* Nobody left is what remains to 1. */
@@ -485,10 +486,9 @@ TEST(test_independent_lives_are_binomial)
     } cases[] = {{1, 0.5}, {1, 100.0}, {7, 1e-3}, {40, 0.05}, {40, 2.0}, {40, 30.0},
         {200, 0.2}, {200, 1.0}, {200, 7.0}, {200, 60.0}};
     double rate_per_s[MOST + 1];
-    rates_of(rate_per_s, MOST);
     for (size_t i = 0; i < LENGTH(cases); i++) {
         struct pure_death death;
-        CU_ASSERT_FATAL(pure_death_init(&death, rate_per_s, MOST));
+        open_death(&death, rate_per_s, MOST);
         assert_distribution(&death, cases[i].start, cases[i].time_s, binomial);
         free(death.fastest_per_s);
     }
@@ -498,9 +498,8 @@ TEST(test_one_at_a_time_is_poisson)
 {
     static const double times_s[] = {0.01, 1.0, 40.0, 150.0, 700.0};
     double rate_per_s[MOST + 1];
-    rates_of(rate_per_s, 1.0);
     struct pure_death death;
-    CU_ASSERT_FATAL(pure_death_init(&death, rate_per_s, MOST));
+    open_death(&death, rate_per_s, 1.0);
     for (size_t i = 0; i < LENGTH(times_s); i++) {
         assert_distribution(&death, MOST, times_s[i], poisson);
     }
@@ -512,9 +511,8 @@ TEST(test_neighbouring_starts_build_on_each_other)
 {
     static const double growths[] = {0.0, 1e-3, 0.05};
     double rate_per_s[MOST + 1];
-    rates_of(rate_per_s, MOST);
     struct pure_death death;
-    CU_ASSERT_FATAL(pure_death_init(&death, rate_per_s, MOST));
+    open_death(&death, rate_per_s, MOST);
     for (size_t i = 0; i < LENGTH(growths); i++) {
         double time_s = 0.3;
         for (size_t start = MOST; start-- > 0;) {
@@ -552,9 +550,8 @@ TEST(test_rates_may_rise_as_the_count_falls)
 TEST(test_no_time_and_all_time)
 {
     double rate_per_s[MOST + 1];
-    rates_of(rate_per_s, 16.0);
     struct pure_death death;
-    CU_ASSERT_FATAL(pure_death_init(&death, rate_per_s, MOST));
+    open_death(&death, rate_per_s, 16.0);
     CU_ASSERT_EQUAL(pure_death_run(&death, MOST, 0.0)[MOST], 1.0);
     CU_ASSERT_EQUAL(pure_death_run(&death, MOST, 0.0)[MOST - 1], 0.0);
     const double *left = pure_death_run(&death, MOST, 1e9);
@@ -589,9 +586,7 @@ TEST(test_small_chains_by_hand)
     for (size_t i = 0; i < LENGTH(cases); i++) {
         double chance[STATES_MOST * STATES_MOST];
         double share[STATES_MOST];
-        for (size_t j = 0; j < LENGTH(chance); j++) {
-            chance[j] = cases[i].chance[j];
-        }
+        memcpy(chance, cases[i].chance, sizeof chance);
         stationary(share, chance, cases[i].count);
         for (size_t j = 0; j < cases[i].count; j++) {
             assert_close(cases[i].name, share[j] + 1.0, cases[i].share[j] + 1.0, 1e-15);

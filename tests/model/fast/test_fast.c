@@ -1,4 +1,5 @@
-/* test_fast.c - the fast method by hand, against the chain, against simulation. */
+/* test_fast.c - the fast method by hand, against the chain, against simulation; and the
+ * ceiling of what any method may say. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "model/fast/fast.h"
 
@@ -6,8 +7,8 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "bench/compare.h"
 #include "model/exact/chain.h"
-#include "model/simulate/simulate.h"
 #include "tests/support/designs.h"
 #include "tests/support/suite.h"
 
@@ -34,24 +35,13 @@ static struct fulcrum_network half_batches(double actors, double servers, double
 
 static struct fulcrum_solution fast(const struct fulcrum_network *network)
 {
-    struct fulcrum_step_table table;
-    memset(&table, 0, sizeof table);
+    struct fulcrum_step_table table = {.count = 0};
     struct fulcrum_solution out = {.steps_per_s = 0.0};
     ASSERT_OK(fulcrum_network_check(network, NULL));
     ASSERT_OK(fulcrum_fast_solve(network, &table, &out, NULL));
     CU_ASSERT_EQUAL(out.method, FULCRUM_METHOD_FAST);
     CU_ASSERT(out.error_rel > 0.0 && out.has_interval == 0);
     CU_ASSERT_EQUAL(out.simulated_steps, 0.0);
-    return out;
-}
-
-static struct fulcrum_solution truth_of(
-    const struct fulcrum_network *network, double half_width_rel)
-{
-    struct fulcrum_solver_options options = {
-        .seed = 9, .half_width_rel = half_width_rel, .max_steps = 3e6};
-    struct fulcrum_solution out = {.steps_per_s = 0.0};
-    ASSERT_OK(fulcrum_simulate(network, &options, &out, NULL));
     return out;
 }
 
@@ -101,8 +91,7 @@ TEST(test_a_full_station_sets_the_pace)
     network = lognormal(200, 400, 0.01);
     network.delay_s = 1e4;
     assert_close("delay", fast(&network).steps_per_s, 200.0 / 10001.01, 5e-3);
-    /* A limit that the GPU reaches a hundred times faster than the CPU costs nothing.
-     */
+    /* A limit that the GPU reaches a hundred times faster than the CPU is free. */
     network = lognormal(30, 10, 1e-4);
     network.gpu.per_item_s = 0.0;
     network.delay_s = 0.5;
@@ -134,7 +123,7 @@ TEST(test_stages_without_time)
     network = lognormal(100, 200, 1.0);
     network.step.mean_s = 0.0;
     network.gpu.per_item_s = 0.0;
-    struct fulcrum_solution truth = truth_of(&network, 0.01);
+    struct fulcrum_solution truth = simulated_within(&network, 9, 0.01, 3e6);
     assert_close("no steps", fast(&network).steps_per_s, truth.steps_per_s, 0.01);
 }
 
@@ -256,48 +245,50 @@ static void make_kinds(struct kind out[KINDS])
     memcpy(out, kinds, sizeof kinds);
 }
 
-TEST(test_each_kind_agrees_with_the_simulation)
+static void for_each_kind(void (*check)(const struct kind *kind))
 {
     struct kind kinds[KINDS];
     make_kinds(kinds);
     for (size_t i = 0; i < KINDS; i++) {
-        struct fulcrum_solution out = fast(&kinds[i].network);
-        struct fulcrum_solution truth = truth_of(&kinds[i].network, 0.004);
-        double margin = out.error_rel + 0.005;
-        assert_close(kinds[i].name, out.steps_per_s, truth.steps_per_s, margin);
-        assert_close("batch", out.mean_batch, truth.mean_batch, 0.06);
-        assert_busy(&out, &truth);
-        const double *rough = kinds[i].rough_frac;
-        const struct fulcrum_residence *time = &out.residence;
-        assert_close("at CPU", time->cpu_s, truth.residence.cpu_s, rough[0]);
-        CU_ASSERT_DOUBLE_EQUAL(time->host_s, truth.residence.host_s,
-            rough[1] * (truth.residence.host_s + truth.residence.cpu_s));
-        assert_close("at GPU", time->gpu_s, truth.residence.gpu_s, rough[2]);
-        assert_close("delay", time->delay_s, truth.residence.delay_s, 1e-3);
+        check(&kinds[i]);
     }
 }
 
-/* N = X R, times that are work over rate, fractions that add up. */
-TEST(test_a_solution_agrees_with_itself)
+#define KIND_TEST(function) TEST_EACH(function, for_each_kind, const struct kind *kind)
+
+KIND_TEST(test_each_kind_agrees_with_the_simulation)
 {
-    struct kind kinds[KINDS];
-    make_kinds(kinds);
-    for (size_t i = 0; i < KINDS; i++) {
-        const struct fulcrum_network *network = &kinds[i].network;
-        struct fulcrum_solution out = fast(network);
-        const struct fulcrum_residence *time = &out.residence;
-        double turn_s = time->cpu_s + time->host_s + time->gpu_s + time->delay_s;
-        assert_close("N", out.steps_per_s * turn_s, network->actors, 1e-9);
-        double batches_per_s = out.steps_per_s / out.mean_batch;
-        double gpu_s = fulcrum_batch_time(&network->gpu, out.mean_batch);
-        CU_ASSERT(time->gpu_s >= gpu_s * (1.0 - 0.02));
-        CU_ASSERT_DOUBLE_EQUAL(
-            out.gpu_inference_busy_frac, fmin(1.0, batches_per_s * gpu_s), 1e-3);
-        CU_ASSERT_DOUBLE_EQUAL(out.gpu_busy_frac,
-            out.gpu_inference_busy_frac + out.gpu_train_busy_frac, 1e-12);
-        CU_ASSERT(out.gpu_busy_frac <= 1.0 && out.host_busy_frac <= 1.0);
-        CU_ASSERT(out.mean_batch >= 1.0 && out.mean_batch <= network->actors);
-    }
+    struct fulcrum_solution out = fast(&kind->network);
+    struct fulcrum_solution truth = simulated_within(&kind->network, 9, 0.004, 3e6);
+    double margin = out.error_rel + 0.005;
+    assert_close(kind->name, out.steps_per_s, truth.steps_per_s, margin);
+    assert_close("batch", out.mean_batch, truth.mean_batch, 0.06);
+    assert_busy(&out, &truth);
+    const double *rough = kind->rough_frac;
+    const struct fulcrum_residence *time = &out.residence;
+    assert_close("at CPU", time->cpu_s, truth.residence.cpu_s, rough[0]);
+    CU_ASSERT_DOUBLE_EQUAL(time->host_s, truth.residence.host_s,
+        rough[1] * (truth.residence.host_s + truth.residence.cpu_s));
+    assert_close("at GPU", time->gpu_s, truth.residence.gpu_s, rough[2]);
+    assert_close("delay", time->delay_s, truth.residence.delay_s, 1e-3);
+}
+
+/* N = X R, times that are work over rate, fractions that add up. */
+KIND_TEST(test_a_solution_agrees_with_itself)
+{
+    struct fulcrum_solution out = fast(&kind->network);
+    const struct fulcrum_residence *time = &out.residence;
+    double turn_s = time->cpu_s + time->host_s + time->gpu_s + time->delay_s;
+    assert_close("N", out.steps_per_s * turn_s, kind->network.actors, 1e-9);
+    double batches_per_s = out.steps_per_s / out.mean_batch;
+    double gpu_s = fulcrum_batch_time(&kind->network.gpu, out.mean_batch);
+    CU_ASSERT(time->gpu_s >= gpu_s * (1.0 - 0.02));
+    CU_ASSERT_DOUBLE_EQUAL(
+        out.gpu_inference_busy_frac, fmin(1.0, batches_per_s * gpu_s), 1e-3);
+    CU_ASSERT_DOUBLE_EQUAL(out.gpu_busy_frac,
+        out.gpu_inference_busy_frac + out.gpu_train_busy_frac, 1e-12);
+    CU_ASSERT(out.gpu_busy_frac <= 1.0 && out.host_busy_frac <= 1.0);
+    CU_ASSERT(out.mean_batch >= 1.0 && out.mean_batch <= kind->network.actors);
 }
 
 static const size_t times[] = {offsetof(struct fulcrum_network, step.mean_s),
@@ -308,61 +299,43 @@ static const size_t times[] = {offsetof(struct fulcrum_network, step.mean_s),
     offsetof(struct fulcrum_network, delay_s),
     offsetof(struct fulcrum_network, training.train_step_s)};
 
-static void lengthen(struct fulcrum_network *network, size_t place)
+static void lengthen(struct fulcrum_network *network, size_t place, double factor)
 {
     double time_s = 0.0;
     memcpy(&time_s, (const char *)network + place, sizeof time_s);
-    time_s *= 1.3;
+    time_s *= factor;
     memcpy((char *)network + place, &time_s, sizeof time_s);
 }
 
 /* No time gets shorter, and throughput does not rise by more than equations err. */
-static void assert_falling(const struct fulcrum_network *network)
+KIND_TEST(test_longer_times_cost_throughput)
 {
-    double before = fast(network).steps_per_s;
+    double before = fast(&kind->network).steps_per_s;
     for (size_t i = 0; i < LENGTH(times); i++) {
-        struct fulcrum_network slow = *network;
-        lengthen(&slow, times[i]);
+        struct fulcrum_network slow = kind->network;
+        lengthen(&slow, times[i], 1.3);
         CU_ASSERT(fast(&slow).steps_per_s <= 1.005 * before);
     }
 }
 
-TEST(test_longer_times_cost_throughput)
-{
-    struct kind kinds[KINDS];
-    make_kinds(kinds);
-    for (size_t i = 0; i < KINDS; i++) {
-        assert_falling(&kinds[i].network);
-    }
-}
-
 /* Seconds or hours: only ratios of times count. */
-TEST(test_times_have_no_unit)
+KIND_TEST(test_times_have_no_unit)
 {
-    struct kind kinds[KINDS];
-    make_kinds(kinds);
-    for (size_t i = 0; i < KINDS; i++) {
-        struct fulcrum_network slow = kinds[i].network;
-        slow.step.mean_s *= 3600.0;
-        slow.host.per_batch_s *= 3600.0;
-        slow.host.per_item_s *= 3600.0;
-        slow.gpu.per_batch_s *= 3600.0;
-        slow.gpu.per_item_s *= 3600.0;
-        slow.delay_s *= 3600.0;
-        slow.training.train_step_s *= 3600.0;
-        struct fulcrum_solution out = fast(&kinds[i].network);
-        struct fulcrum_solution hours = fast(&slow);
-        assert_close("X", hours.steps_per_s * 3600.0, out.steps_per_s, 1e-6);
-        CU_ASSERT_EQUAL(hours.flags, out.flags);
+    struct fulcrum_network slow = kind->network;
+    for (size_t i = 0; i < LENGTH(times); i++) {
+        lengthen(&slow, times[i], 3600.0);
     }
+    struct fulcrum_solution out = fast(&kind->network);
+    struct fulcrum_solution hours = fast(&slow);
+    assert_close("X", hours.steps_per_s * 3600.0, out.steps_per_s, 1e-6);
+    CU_ASSERT_EQUAL(hours.flags, out.flags);
 }
 
 /* A table that served other networks gives the same bytes as a new one. */
 TEST(test_a_kept_table_changes_nothing)
 {
     struct kind kinds[KINDS];
-    struct fulcrum_step_table table;
-    memset(&table, 0, sizeof table);
+    struct fulcrum_step_table table = {.count = 0};
     make_kinds(kinds);
     for (size_t i = 0; i < 2 * (size_t)KINDS; i++) {
         struct fulcrum_network network = kinds[i % KINDS].network;
@@ -407,10 +380,10 @@ TEST(test_more_actors_change_methods_without_a_jump)
 
 /* A network a little beside another has a throughput a little beside. */
 static void assert_near(const char *what, const struct fulcrum_network *network,
-    const struct fulcrum_network *beside, double tolerance_rel)
+    struct fulcrum_network beside, double tolerance_rel)
 {
     assert_close(
-        what, fast(beside).steps_per_s, fast(network).steps_per_s, tolerance_rel);
+        what, fast(&beside).steps_per_s, fast(network).steps_per_s, tolerance_rel);
 }
 
 TEST(test_what_vanishes_is_as_if_it_were_not_there)
@@ -419,26 +392,22 @@ TEST(test_what_vanishes_is_as_if_it_were_not_there)
     for (size_t i = 0; i < 10; i++) {
         struct fulcrum_network network =
             lognormal(actors[i / 2], i % 2 == 0 ? 1000 : 40, 0.2);
-        struct fulcrum_network beside = with_delay(network, 1e-7);
-        assert_near("delay", &network, &beside, 1e-3);
-        beside = with_host(network, 1e-9, 1);
-        assert_near("host", &network, &beside, 1e-6);
-        beside = with_training(network, 1e9, 1.0);
-        assert_near("rare training", &network, &beside, 1e-6);
-        beside = with_training(network, 100, 1e-9);
-        assert_near("short training", &network, &beside, 1e-6);
-        beside = with_limit(network, network.actors);
-        assert_near("limit of all", &network, &beside, 1e-12);
-        beside = with_limit(network, network.actors - 1.0);
-        assert_near("limit of all but one", &network, &beside, 2e-3);
-        beside = network;
+        double actors_less = network.actors - 1.0;
+        assert_near("delay", &network, with_delay(network, 1e-7), 1e-3);
+        assert_near("host", &network, with_host(network, 1e-9, 1), 1e-6);
+        assert_near("rare training", &network, with_training(network, 1e9, 1.0), 1e-6);
+        assert_near(
+            "short training", &network, with_training(network, 100, 1e-9), 1e-6);
+        assert_near("limit", &network, with_limit(network, network.actors), 1e-12);
+        assert_near("all but one", &network, with_limit(network, actors_less), 2e-3);
+        struct fulcrum_network beside = network;
         beside.cpu.oversubscription_frac = 1e-9;
         beside.cpu.turbo_frac = 1e-9;
-        assert_near("turbo", &network, &beside, 1e-3);
+        assert_near("turbo", &network, beside, 1e-3);
         beside = network;
         beside.cpu.thread_count += network.actors;
         if (network.actors < network.cpu.core_count) {
-            assert_near("threads for nobody", &network, &beside, 1e-9);
+            assert_near("threads for nobody", &network, beside, 1e-9);
         }
     }
 }
@@ -484,14 +453,14 @@ TEST(test_tables_of_a_formula_are_that_formula)
     measured.gpu.size = size;
     measured.gpu.time_s = time_s;
     measured.gpu.count = SIZES;
-    assert_near("batches", &network, &measured, 1e-9);
+    assert_near("batches", &network, measured, 1e-9);
     measured.cpu.curve = FULCRUM_CURVE_TABLE;
     measured.cpu.capacity = capacity;
     measured.cpu.capacity_count = THREADS;
-    assert_near("threads", &network, &measured, 2e-3);
+    assert_near("threads", &network, measured, 2e-3);
     network.actors = 70;
     measured.actors = 70;
-    assert_near("fewer", &network, &measured, 2e-3);
+    assert_near("fewer", &network, measured, 2e-3);
 }
 
 /* The network with `factor` times the actors, threads, and speed per item. */
@@ -566,5 +535,124 @@ TEST(test_each_flag_has_its_network_and_a_neighbour_without)
         CU_ASSERT((without.flags & cases[i].flag) == 0U);
         CU_ASSERT(cases[i].flag == FULCRUM_FLAG_ROUGH_BATCH ||
                   with.error_rel > without.error_rel);
+    }
+}
+
+/* Steps of 1 s, h(b) = 0.1 + 0.02 b, g(b) = 0.2 + 0.03 b. */
+static struct fulcrum_network two_stages(double actors, double servers)
+{
+    struct fulcrum_network network = plain_network(actors, servers, 0.2, 0.03);
+    network.host = (struct fulcrum_batch_time){.per_batch_s = 0.1, .per_item_s = 0.02};
+    return network;
+}
+
+static double ceiling(const struct fulcrum_network *network)
+{
+    struct fulcrum_cpu_drain drain;
+    ASSERT_OK(fulcrum_network_check(network, NULL));
+    fulcrum_cpu_drain_init(
+        &drain, &network->cpu, network->actors, fmax(1e-9, network->step.mean_s));
+    return fulcrum_ceiling_per_s(network, &drain);
+}
+
+/* Nobody waits: 1 s, h(1) = 0.12 s, g(1) = 0.23 s. */
+TEST(test_few_actors_are_bound_by_their_round)
+{
+    struct fulcrum_network network = two_stages(4, 100);
+    assert_close("round", ceiling(&network), 4.0 / 1.35, 1e-9);
+    network.delay_s = 0.65;
+    assert_close("delay", ceiling(&network), 4.0 / 2.0, 1e-9);
+    network.policy = FULCRUM_BATCH_FIXED;
+    network.batch_size = 4; /* h(4) = 0.18 s, g(4) = 0.32 s */
+    assert_close("barrier", ceiling(&network), 4.0 / 2.15, 1e-9);
+    network.cpu.turbo_frac = 0.5; /* c(1) = 1 + 0.5 x 0.99 */
+    assert_close("turbo", ceiling(&network), 4.0 / (1.15 + 1.0 / 1.495), 1e-9);
+}
+
+/* In batches of all 1000: h + g = 20.1 + 30.2 s. */
+TEST(test_host_and_gpu_serve_no_more_than_the_largest_batches)
+{
+    struct fulcrum_network network = two_stages(1000, 5000);
+    assert_close("both", ceiling(&network), 1000.0 / 50.3, 1e-9);
+    network.depth = 2;
+    assert_close("GPU", ceiling(&network), 1000.0 / 30.2, 1e-9);
+    network.host.per_item_s = 0.04;
+    assert_close("host", ceiling(&network), 1000.0 / 40.1, 1e-9);
+    network.batch_size = 10; /* h = 0.5 s, g = 0.5 s */
+    assert_close("limit", ceiling(&network), 20.0, 1e-9);
+    network.training = (struct fulcrum_training){100, 5.0, 10.0, 1.0};
+    assert_close("training", ceiling(&network), 1.0 / (0.05 + 0.05), 1e-9);
+    /* Train steps run while the host works, which keeps the GPU idle for 0.5 of 1 s. */
+    network.depth = 1;
+    assert_close("between", ceiling(&network), 10.0, 1e-9);
+    network.training.train_step_s = 6.0;
+    assert_close("beyond", ceiling(&network), 1.0 / (0.05 + 0.06), 1e-9);
+}
+
+/* Larger batches need not be cheaper where they were measured: here those of 8. */
+TEST(test_the_best_measured_batch_counts)
+{
+    static const double size[] = {1, 2, 8, 16};
+    static const double time_s[] = {1.0, 0.5, 2.0, 10.0};
+    struct fulcrum_network network = two_stages(16, 16);
+    network.step.mean_s = 1e-3;
+    network.host = (struct fulcrum_batch_time){.per_batch_s = 0.0};
+    network.gpu = (struct fulcrum_batch_time){
+        .size = size, .time_s = time_s, .count = LENGTH(size)};
+    assert_close("best", ceiling(&network), 8.0 / 2.0, 1e-9);
+    network.policy = FULCRUM_BATCH_FIXED;
+    network.batch_size = 16;
+    assert_close("fixed", ceiling(&network), 16.0 / 10.001, 1e-9);
+    /* Two at a time take less than one. */
+    network = two_stages(2, 16);
+    network.host = (struct fulcrum_batch_time){.per_batch_s = 0.0};
+    network.gpu =
+        (struct fulcrum_batch_time){.size = size, .time_s = time_s, .count = 2};
+    assert_close("pairs", ceiling(&network), 2.0 / 1.5, 1e-9);
+}
+
+TEST(test_the_cpu_steps_no_more_than_its_best_number_of_actors)
+{
+    struct fulcrum_network network = two_stages(10000, 8);
+    network.gpu.per_item_s = 1e-6;
+    network.host.per_item_s = 1e-6;
+    assert_close("threads", ceiling(&network), 8.0, 1e-9);
+    network.cpu.thread_count = 16;
+    network.cpu.smt_yield_frac = 0.25;
+    assert_close("SMT", ceiling(&network), 10.0, 1e-9);
+    network.cpu.oversubscription_frac = 1.0; /* 16 are better than 10000 */
+    assert_close("crowd", ceiling(&network), 10.0, 1e-9);
+    network.cpu.turbo_frac = 0.5; /* none is left at 8 cores and more */
+    assert_close("turbo", ceiling(&network), 10.0, 1e-9);
+    static const double capacity[] = {1.0, 2.0, 7.0, 4.0};
+    network.cpu = (struct fulcrum_cpu_station){.curve = FULCRUM_CURVE_TABLE,
+        .core_count = 4,
+        .thread_count = 4,
+        .capacity = capacity,
+        .capacity_count = 4};
+    assert_close("table", ceiling(&network), 7.0, 1e-9);
+    network.actors = 2;
+    assert_close("two", ceiling(&network), 2.0 / (1.0 + 0.3), 1e-5);
+}
+
+/* A bound that is a bound, but for what the rate of a short simulation is off by. */
+static void assert_bound(struct fulcrum_network network, uint64_t seed)
+{
+    /* Whole threads, as the simulation has them. */
+    network.cpu.reserved_threads = floor(network.cpu.reserved_threads);
+    struct fulcrum_solution truth = simulated_within(&network, seed, 0.02, 3e5);
+    CU_ASSERT(truth.steps_per_s_lo <= ceiling(&network) * 1.005);
+}
+
+TEST(test_no_simulation_exceeds_it)
+{
+    enum { NETWORKS = 12 * FULCRUM_DOMAIN_COUNT };
+    for (size_t i = 0; i < NETWORKS; i++) {
+        enum fulcrum_domain domain = (enum fulcrum_domain)(i % FULCRUM_DOMAIN_COUNT);
+        struct fulcrum_network network =
+            fulcrum_random_network(domain, 5, i / FULCRUM_DOMAIN_COUNT);
+        if (network.actors <= 5000.0) {
+            assert_bound(network, i);
+        }
     }
 }

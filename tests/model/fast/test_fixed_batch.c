@@ -310,20 +310,30 @@ static const struct fulcrum_cpu_station stations[] = {
         .capacity_count = LENGTH(measured)},
 };
 
-/* Whole threads up to 256 are nodes; a second look finds what the first has stored. */
-TEST(test_whole_threads_are_exact)
+/* A station with its cells, and as many threads as it has for actors. */
+static void for_each_station(void (*check)(
+    const struct fulcrum_cpu_station *cpu, struct rate_cells *cells, double servers))
 {
     for (size_t i = 0; i < LENGTH(stations); i++) {
         struct rate_cells cells;
         rate_cells_init(&cells, &stations[i]);
-        double servers = fulcrum_cpu_servers(&stations[i]);
-        for (size_t k = 1; (double)k <= fmin(servers, 256.0); k++) {
-            double n = (double)k;
-            double exact = fulcrum_cpu_capacity(&stations[i], n);
-            double tolerance = servers <= 256.0 ? 1e-12 : 2e-3;
-            assert_close("first", rate_cells_at(&cells, n), exact, tolerance);
-            assert_close("again", rate_cells_at(&cells, n), exact, tolerance);
-        }
+        check(&stations[i], &cells, fulcrum_cpu_servers(&stations[i]));
+    }
+}
+
+#define STATION_TEST(function)                                                         \
+    TEST_EACH(function, for_each_station, const struct fulcrum_cpu_station *cpu,       \
+        struct rate_cells *cells, double servers)
+
+/* Whole threads up to 256 are nodes; a second look finds what the first has stored. */
+STATION_TEST(test_whole_threads_are_exact)
+{
+    for (size_t k = 1; (double)k <= fmin(servers, 256.0); k++) {
+        double n = (double)k;
+        double exact = fulcrum_cpu_capacity(cpu, n);
+        double tolerance = servers <= 256.0 ? 1e-12 : 2e-3;
+        assert_close("first", rate_cells_at(cells, n), exact, tolerance);
+        assert_close("again", rate_cells_at(cells, n), exact, tolerance);
     }
 }
 
@@ -334,19 +344,13 @@ static int in_jump(const struct fulcrum_cpu_station *cpu, double n)
            n < cpu->core_count + 1.0;
 }
 
-TEST(test_parts_of_threads_are_close)
+STATION_TEST(test_parts_of_threads_are_close)
 {
-    for (size_t i = 0; i < LENGTH(stations); i++) {
-        struct rate_cells cells;
-        rate_cells_init(&cells, &stations[i]);
-        double servers = fulcrum_cpu_servers(&stations[i]);
-        for (size_t k = 1; k < 77; k++) {
-            double n = servers * (double)k / 77.0;
-            double exact = fulcrum_cpu_capacity(&stations[i], n);
-            double rate = rate_cells_at(&cells, n);
-            double margin = in_jump(&stations[i], n) ? 0.3 : 0.015;
-            assert_close("between nodes", rate, exact, margin);
-        }
+    for (size_t k = 1; k < 77; k++) {
+        double n = servers * (double)k / 77.0;
+        double margin = in_jump(cpu, n) ? 0.3 : 0.015;
+        assert_close("between nodes", rate_cells_at(cells, n),
+            fulcrum_cpu_capacity(cpu, n), margin);
     }
 }
 
@@ -363,17 +367,12 @@ TEST(test_jump_is_spread_over_one_thread)
 }
 
 /* The loss to crowding begins just above S, and a table may go on falling. */
-TEST(test_crowds_are_exact)
+STATION_TEST(test_crowds_are_exact)
 {
-    for (size_t i = 0; i < LENGTH(stations); i++) {
-        struct rate_cells cells;
-        rate_cells_init(&cells, &stations[i]);
-        double servers = fulcrum_cpu_servers(&stations[i]);
-        for (int k = -10; k < 7; k++) {
-            double n = servers + ldexp(1.0, k);
-            assert_close("crowd", rate_cells_at(&cells, n),
-                fulcrum_cpu_capacity(&stations[i], n), 1e-12);
-        }
+    for (int k = -10; k < 7; k++) {
+        double n = servers + ldexp(1.0, k);
+        assert_close(
+            "crowd", rate_cells_at(cells, n), fulcrum_cpu_capacity(cpu, n), 1e-12);
     }
 }
 

@@ -2,19 +2,15 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "model/fast/steady.h"
 
-#include <string.h>
-
-#include "model/network/network.h"
+#include "tests/support/designs.h"
 #include "tests/support/suite.h"
 
 /* Lognormal steps of 1 s, cv 0.5, on plain threads; g(b) = t0 (1 + 0.02 b). */
 static struct fulcrum_network plain(double actors, double servers, double t0)
 {
-    return (struct fulcrum_network){.actors = actors,
-        .cpu = {.core_count = servers, .thread_count = servers},
-        .step = {1.0, 0.5, FULCRUM_LAW_LOGNORMAL},
-        .gpu = {.per_batch_s = t0, .per_item_s = 0.02 * t0},
-        .depth = 1};
+    struct fulcrum_network network = plain_network(actors, servers, t0, 0.02 * t0);
+    network.step = (struct fulcrum_step){1.0, 0.5, FULCRUM_LAW_LOGNORMAL};
+    return network;
 }
 
 static struct fulcrum_network fixed(double actors, double servers, double size)
@@ -28,10 +24,9 @@ static struct fulcrum_network fixed(double actors, double servers, double size)
 static struct fulcrum_cycle solve(
     const struct fulcrum_network *network, double gpu_stretch, unsigned *flags)
 {
-    struct fulcrum_step_table table;
+    struct fulcrum_step_table table = {.count = 0};
     struct fulcrum_steady steady;
     struct fulcrum_cycle cycle = {.batch = 0.0};
-    memset(&table, 0, sizeof table);
     ASSERT_OK(fulcrum_network_check(network, NULL));
     fulcrum_steady_init(&steady, network, &table);
     ASSERT_OK(fulcrum_steady_solve(&steady, gpu_stretch, &cycle, flags, NULL));
@@ -62,9 +57,8 @@ TEST(test_one_actor_waits_for_nobody)
 /* Limits nobody reaches and batches of exactly one have simpler names. */
 TEST(test_networks_are_simplified)
 {
-    struct fulcrum_step_table table;
+    struct fulcrum_step_table table = {.count = 0};
     struct fulcrum_steady steady;
-    memset(&table, 0, sizeof table);
     struct fulcrum_network network = plain(32, 40, 0.2);
     network.batch_size = 40.0;
     fulcrum_steady_init(&steady, &network, &table);
@@ -81,9 +75,8 @@ TEST(test_networks_are_simplified)
 /* No service time is 0, but one that was is a millionth of a round trip at most. */
 TEST(test_no_time_is_hardly_any)
 {
-    struct fulcrum_step_table table;
+    struct fulcrum_step_table table = {.count = 0};
     struct fulcrum_steady steady;
-    memset(&table, 0, sizeof table);
     struct fulcrum_network network = plain(32, 40, 0.0);
     fulcrum_steady_init(&steady, &network, &table);
     double batch_s = fulcrum_batch_time(&steady.network.gpu, 1.0);
@@ -124,11 +117,10 @@ static void assert_solutions(
     const struct fulcrum_network *network, double tolerance_rel)
 {
     static const double stretches[] = {1.0, 2.0, 1.0, 1.3, 1.5};
-    struct fulcrum_step_table table;
+    struct fulcrum_step_table table = {.count = 0};
     struct fulcrum_steady steady;
     struct fulcrum_cycle cycle;
     unsigned flags = 0;
-    memset(&table, 0, sizeof table);
     fulcrum_steady_init(&steady, network, &table);
     for (size_t i = 0; i < LENGTH(stretches); i++) {
         ASSERT_OK(fulcrum_steady_solve(&steady, stretches[i], &cycle, &flags, NULL));
@@ -159,11 +151,10 @@ TEST(test_fixed_batches_hardly_depend_on_earlier_solutions)
 /* With exponential steps nothing needs the table, whose making takes time. */
 TEST(test_the_table_is_made_when_needed)
 {
-    struct fulcrum_step_table table;
+    struct fulcrum_step_table table = {.count = 0};
     struct fulcrum_steady steady;
     struct fulcrum_cycle cycle;
     unsigned flags = 0;
-    memset(&table, 0, sizeof table);
     struct fulcrum_network network = plain(200, 300, 0.2);
     network.step = (struct fulcrum_step){1.0, 1.0, FULCRUM_LAW_EXPONENTIAL};
     fulcrum_steady_init(&steady, &network, &table);

@@ -3,19 +3,17 @@
 #include "model/fast/fast.c" /* NOLINT(bugprone-suspicious-include) */
 
 #include <math.h>
-#include <string.h>
 
 #include "model/predict/solver.h"
+#include "tests/support/designs.h"
 #include "tests/support/suite.h"
 
 /* Steps of 1 s, a thread for each actor; g(b) = 0.02 + 0.01 b. */
 static struct fulcrum_network plain(double actors)
 {
-    return (struct fulcrum_network){.actors = actors,
-        .cpu = {.core_count = 2.0 * actors, .thread_count = 2.0 * actors},
-        .step = {1.0, 0.5, FULCRUM_LAW_LOGNORMAL},
-        .gpu = {.per_batch_s = 0.02, .per_item_s = 0.01},
-        .depth = 1};
+    struct fulcrum_network network = plain_network(actors, 2.0 * actors, 0.02, 0.01);
+    network.step = (struct fulcrum_step){1.0, 0.5, FULCRUM_LAW_LOGNORMAL};
+    return network;
 }
 
 static struct fulcrum_network training_of(double actors, double period, double train_s)
@@ -34,11 +32,10 @@ struct outcome {
 
 static struct outcome solve(const struct fulcrum_network *network)
 {
-    struct fulcrum_step_table table;
+    struct fulcrum_step_table table = {.count = 0};
     struct fulcrum_steady steady;
     struct outcome out = {.flags = 0};
     unsigned ignored = 0;
-    memset(&table, 0, sizeof table);
     ASSERT_OK(fulcrum_network_check(network, NULL));
     fulcrum_steady_init(&steady, network, &table);
     ASSERT_OK(fulcrum_steady_solve(&steady, 1.0, &out.alone, &ignored, NULL));
@@ -49,9 +46,8 @@ static struct outcome solve(const struct fulcrum_network *network)
 
 TEST(test_flows_add_up)
 {
-    struct fulcrum_step_table table;
+    struct fulcrum_step_table table = {.count = 0};
     struct fulcrum_steady steady;
-    memset(&table, 0, sizeof table);
     struct fulcrum_network network = plain(10);
     network.host.per_item_s = 0.03;
     fulcrum_steady_init(&steady, &network, &table);
@@ -205,8 +201,7 @@ TEST(test_a_lone_actor_shares_by_hand)
         network.training.env_steps_per_train_step = 1000.0;
         network.training.train_step_s = 1e5;
         network.training.sharing_frac = sharing[i];
-        /* K steps take t_T and what inference takes from it: work that sharing loses.
-         */
+        /* K steps take t_T and what inference takes of it: work that sharing loses. */
         double train_s = 1e5 + 1000.0 * 0.5 * (2.0 / sharing[i] - 1.0);
         assert_close("held up", steps_per_s(&network, FULCRUM_METHOD_SIMULATE),
             1000.0 / train_s, 0.02);

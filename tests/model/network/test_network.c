@@ -1,5 +1,4 @@
-/* test_network.c - networks are refused by field, and their curves are the equations.
- */
+/* test_network.c - networks are refused by field, their curves are the equations. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "model/network/network.h"
 
@@ -50,35 +49,22 @@ TEST(test_check_names_each_field_and_value_it_refuses)
         const char *name;
         size_t offset;
         double bad;
-    } cases[] = {
-        {OFFSET(actors), 0.0},
-        {OFFSET(actors), 2e7},
-        {OFFSET(actors), 64.5},
+    } cases[] = {{OFFSET(actors), 0.0}, {OFFSET(actors), 2e7}, {OFFSET(actors), 64.5},
         {KEY("cpu.cores", cpu.core_count), 0.5},
         {KEY("cpu.threads", cpu.thread_count), 10.0},
-        {OFFSET(cpu.reserved_threads), -1.0},
-        {OFFSET(cpu.reserved_threads), 40.0},
-        {OFFSET(cpu.smt_yield_frac), 1.5},
-        {OFFSET(cpu.turbo_frac), -0.1},
-        {OFFSET(cpu.oversubscription_frac), 11.0},
-        {OFFSET(cpu.slice_s), -1.0},
-        {OFFSET(cpu.slice_s), 1e-13},
-        {OFFSET(step.mean_s), -1.0},
-        {OFFSET(step.mean_s), 2e6},
-        {OFFSET(step.cv), 0.0},
-        {OFFSET(host.per_batch_s), -1.0},
-        {OFFSET(host.per_item_s), 1e7},
-        {OFFSET(gpu.per_batch_s), -1e-9},
-        {OFFSET(gpu.per_item_s), -1e-9},
+        {OFFSET(cpu.reserved_threads), -1.0}, {OFFSET(cpu.reserved_threads), 40.0},
+        {OFFSET(cpu.smt_yield_frac), 1.5}, {OFFSET(cpu.turbo_frac), -0.1},
+        {OFFSET(cpu.oversubscription_frac), 11.0}, {OFFSET(cpu.slice_s), -1.0},
+        {OFFSET(cpu.slice_s), 1e-13}, {OFFSET(step.mean_s), -1.0},
+        {OFFSET(step.mean_s), 2e6}, {OFFSET(step.cv), 0.0},
+        {OFFSET(host.per_batch_s), -1.0}, {OFFSET(host.per_item_s), 1e7},
+        {OFFSET(gpu.per_batch_s), -1e-9}, {OFFSET(gpu.per_item_s), -1e-9},
         {KEY("batching.size", batch_size), 31.5},
-        {KEY("batching.size", batch_size), 0.0},
-        {KEY("batching.depth", depth), 0.0},
-        {OFFSET(delay_s), -1.0},
-        {OFFSET(training.env_steps_per_train_step), -1.0},
+        {KEY("batching.size", batch_size), 0.0}, {KEY("batching.depth", depth), 0.0},
+        {OFFSET(delay_s), -1.0}, {OFFSET(training.env_steps_per_train_step), -1.0},
         {OFFSET(training.env_steps_per_train_step), 1e-7},
         {OFFSET(training.train_step_s), 0.0},
-        {OFFSET(training.queue_train_steps), 0.9},
-    };
+        {OFFSET(training.queue_train_steps), 0.9}};
     struct fulcrum_network network = valid();
     ASSERT_OK(fulcrum_network_check(&network, NULL));
     for (size_t i = 0; i < LENGTH(cases); i++) {

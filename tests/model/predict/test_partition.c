@@ -102,11 +102,13 @@ static void assert_same(const struct fulcrum_placed *a, const struct fulcrum_pla
     CU_ASSERT_EQUAL(a->parts[0].busy_frac, b->parts[0].busy_frac);
 }
 
-/* As docs/model.md has it: 3 / (s + 3 (1 - s)) for a serial share s. */
+/* As docs/model.md has it: 3 / (s + 3 (1 - s)) for a serial share s. Work that fills
+ * the GPU gains nothing, work that ignores it gains in full. */
 TEST(test_three_equal_stages_gain_what_their_serial_share_leaves)
 {
-    static const double rows[][2] = {{0.7, 1.875}, {0.9, 2.5}, {0.967, 2.815}};
-    for (size_t i = 0; i < 3; i++) {
+    static const double rows[][2] = {
+        {0, 1}, {0.7, 1.875}, {0.9, 2.5}, {0.967, 2.815}, {1, 3}};
+    for (size_t i = 0; i < LENGTH(rows); i++) {
         struct fulcrum_gpu_loop loop = equal_stages(3, rows[i][0]);
         struct fulcrum_grouping grouping = all_apart(3);
         struct fulcrum_placed alone = exclusive(&loop);
@@ -114,8 +116,10 @@ TEST(test_three_equal_stages_gain_what_their_serial_share_leaves)
         assert_close("gain", apart.rounds_per_s / alone.rounds_per_s, rows[i][1], 1e-3);
         assert_close("gain", apart.rounds_per_s / alone.rounds_per_s,
             3 / (rows[i][0] + 3 * (1 - rows[i][0])), 1e-9);
+        assert_close("alone", alone.rounds_per_s, 1.0 / 3, 1e-9);
+        double share = rows[i][0] < 1 ? 1.0 / 3 : 0.0; /* of no use to it */
         for (size_t g = 0; g < 3; g++) {
-            assert_close("share", apart.parts[g].sm_frac, 1.0 / 3, 1e-9);
+            assert_close("share", apart.parts[g].sm_frac, share, 1e-9);
         }
     }
 }
@@ -137,18 +141,6 @@ TEST(test_one_instance_is_exclusive_to_the_last_bit)
         one = sliced(&loop, &sharing, 1);
         assert_same(&alone, &one);
     }
-}
-
-/* Work that fills the GPU gains nothing, work that ignores it gains in full. */
-TEST(test_limits_of_the_serial_share)
-{
-    struct fulcrum_grouping grouping = all_apart(3);
-    struct fulcrum_gpu_loop wide = equal_stages(3, 0);
-    struct fulcrum_placed placed = shares(&wide, &no_cost, &grouping);
-    assert_close("wide", placed.rounds_per_s, 1.0 / 3, 1e-9);
-    struct fulcrum_gpu_loop narrow = equal_stages(3, 1);
-    placed = shares(&narrow, &no_cost, &grouping);
-    assert_close("narrow", placed.rounds_per_s, 1, 1e-9);
 }
 
 /* Shares by trying: every 1/400 of two groups whose round is a + w / x. */
@@ -182,11 +174,9 @@ TEST(test_shares_agree_with_a_grid)
  * much as there is. */
 TEST(test_given_shares_are_of_one_gpu)
 {
-    struct fulcrum_gpu_loop loop = {.count = 2, .steps = 1, .memory_byte = 1e9};
+    struct fulcrum_gpu_loop loop = equal_stages(2, 0);
     struct fulcrum_grouping grouping = {2, {{1, 1, 1.0}, {2, 1, 1.0}}};
     struct fulcrum_placed placed;
-    loop.stages[0].per_round.sm_s = 1;
-    loop.stages[1].per_round.sm_s = 1;
     ASSERT_FAILS(fulcrum_place_shares(&loop, &no_cost, &grouping, &placed, &err),
         FULCRUM_ERR_RANGE, "sum to 2: expected at most 1");
     grouping.groups[0].sm_frac = 0.5;
@@ -198,12 +188,10 @@ TEST(test_given_shares_are_of_one_gpu)
 /* A share below one SM is slow; it is not refused, nor taken for no rate at all. */
 TEST(test_a_given_share_may_be_less_than_one_sm)
 {
-    struct fulcrum_gpu_loop loop = {.count = 2, .steps = 1, .memory_byte = 1e9};
+    struct fulcrum_gpu_loop loop = equal_stages(2, 0);
     const struct fulcrum_gpu_sharing sharing = {
         .byte_per_s = (double)INFINITY, .least_sm_frac = 0.01};
     const struct fulcrum_grouping grouping = {2, {{1, 1, 0.9}, {2, 1, 0.005}}};
-    loop.stages[0].per_round.sm_s = 1;
-    loop.stages[1].per_round.sm_s = 1;
     struct fulcrum_placed placed = shares(&loop, &sharing, &grouping);
     assert_close("rate", placed.rounds_per_s, 0.005, 1e-9);
 }
@@ -328,8 +316,7 @@ TEST(test_a_share_is_no_less_than_one_sm)
     }
 }
 
-/* Launches keep no SM active, so that paying them n times, or hiding them, adds none.
- */
+/* Launches keep no SM active: paying them n times, or hiding them, adds none. */
 TEST(test_turns_are_as_active_as_the_gpu_is_held)
 {
     uint64_t state = 11;
@@ -446,28 +433,46 @@ TEST(test_set_partitions_are_bells_numbers)
     }
 }
 
+struct slices {
+    const char *name;
+    double compute;
+    double memory;
+    double most;
+    size_t start_count;
+    double starts[7];
+};
+
+/* Profiles of slices that have so many SMs and bytes each. */
+static void set_profiles(struct fulcrum_mig *mig, const struct slices *slices,
+    double sm_count, double memory_byte)
+{
+    for (size_t i = 0; i < mig->profile_count; i++) {
+        struct fulcrum_mig_profile *profile = &mig->profiles[i];
+        *profile =
+            (struct fulcrum_mig_profile){.compute_slice_count = slices[i].compute,
+                .memory_slice_count = slices[i].memory,
+                .cache_slice_count = slices[i].memory,
+                .sm_count = sm_count * slices[i].compute,
+                .memory_byte = memory_byte * slices[i].memory,
+                .most_count = slices[i].most,
+                .start_count = slices[i].start_count};
+        memcpy(profile->name, slices[i].name, strlen(slices[i].name) + 1);
+        memcpy(profile->starts, slices[i].starts, sizeof slices[i].starts);
+    }
+}
+
 /* Two kinds of slices, so few that every assignment can be written down. */
 static struct fulcrum_mig small_gpu(void)
 {
+    static const struct slices slices[] = {
+        {"1g", 1, 1, 3, 3, {0, 1, 2}}, {"2g", 2, 2, 1, 1, {0}}};
     struct fulcrum_mig mig = {.name = "small",
         .compute_slice_count = 3,
         .memory_slice_count = 4,
         .sm_count = 30,
         .memory_byte = 40e9,
-        .profile_count = 2};
-    for (size_t i = 0; i < mig.profile_count; i++) {
-        double slices = (double)(i + 1);
-        mig.profiles[i] = (struct fulcrum_mig_profile){.name = "1g",
-            .compute_slice_count = slices,
-            .memory_slice_count = slices,
-            .cache_slice_count = slices,
-            .sm_count = 10 * slices,
-            .memory_byte = 10e9 * slices,
-            .most_count = i == 0 ? 3 : 1,
-            .start_count = i == 0 ? 3 : 1,
-            .starts = {0, 1, 2}};
-    }
-    mig.profiles[1].name[0] = '2';
+        .profile_count = LENGTH(slices)};
+    set_profiles(&mig, slices, 10, 10e9);
     return mig;
 }
 
@@ -519,6 +524,18 @@ TEST(test_slices_agree_with_every_assignment_by_hand)
 /* A smaller cache makes more traffic, by the power. */
 TEST(test_a_slice_has_its_part_of_the_cache)
 {
+    static const struct {
+        const char *what;
+        struct fulcrum_cache_law law;
+        double round_s;
+    } cases[] = {
+        {"a quarter", {0.5, 0.0, NAN}, 4 * 2},
+        /* A quarter of the traffic no cache saves: the rest is twice as much. */
+        {"compulsory", {0.5, 0.25, NAN}, 4 * (0.25 + 0.75 * 2)},
+        /* It fits into 10 MB, a slice: bandwidth is all that this has less of. */
+        {"fits", {0.5, 0.25, 10e6}, 4},
+        {"fits the whole", {0.5, 0.25, 40e6}, 4 * 2},
+    };
     struct fulcrum_mig mig = small_gpu();
     struct fulcrum_gpu_loop loop = {.count = 1, .steps = 1, .memory_byte = 40e9};
     struct fulcrum_gpu_sharing sharing = no_cost;
@@ -526,23 +543,13 @@ TEST(test_a_slice_has_its_part_of_the_cache)
     struct fulcrum_placed placed;
     loop.stages[0].per_round = (struct fulcrum_gpu_time){.dram_s = 1};
     sharing.cache_byte = 40e6;
-    sharing.cache_law =
-        (struct fulcrum_cache_law){.exponent = 0.5, .working_set_byte = (double)NAN};
     sharing.mig = &mig;
     ASSERT_OK(fulcrum_mig_layout_parse(&mig, "1g", &layout, NULL));
-    ASSERT_OK(fulcrum_place_layout(&loop, &sharing, &layout, &placed, NULL));
-    assert_close("a quarter", placed.parts[0].round_s, 4 * 2, 1e-12);
-    /* A quarter of the traffic no cache saves: the other three are twice as much. */
-    sharing.cache_law.compulsory_frac = 0.25;
-    ASSERT_OK(fulcrum_place_layout(&loop, &sharing, &layout, &placed, NULL));
-    assert_close("compulsory", placed.parts[0].round_s, 4 * (0.25 + 0.75 * 2), 1e-12);
-    /* What fits into 10 MB fits into a slice: bandwidth is all that it has less of. */
-    sharing.cache_law.working_set_byte = 10e6;
-    ASSERT_OK(fulcrum_place_layout(&loop, &sharing, &layout, &placed, NULL));
-    assert_close("fits", placed.parts[0].round_s, 4, 1e-12);
-    sharing.cache_law.working_set_byte = 40e6;
-    ASSERT_OK(fulcrum_place_layout(&loop, &sharing, &layout, &placed, NULL));
-    assert_close("fits the whole", placed.parts[0].round_s, 4 * 2, 1e-12);
+    for (size_t i = 0; i < LENGTH(cases); i++) {
+        sharing.cache_law = cases[i].law;
+        ASSERT_OK(fulcrum_place_layout(&loop, &sharing, &layout, &placed, NULL));
+        assert_close(cases[i].what, placed.parts[0].round_s, cases[i].round_s, 1e-12);
+    }
 }
 
 TEST(test_memory_limits_are_kept)
@@ -551,60 +558,40 @@ TEST(test_memory_limits_are_kept)
     struct fulcrum_gpu_loop loop = equal_stages(1, 0.5);
     struct fulcrum_mig_layout layout;
     struct fulcrum_placed placed;
-    struct fulcrum_error err = {FULCRUM_OK, ""};
     struct fulcrum_gpu_sharing sharing = no_cost;
     sharing.mig = &mig;
     loop.stages[0].memory_byte = 15e9;
     ASSERT_OK(fulcrum_place_best_layout(&loop, &sharing, &placed, &layout, NULL));
     CU_ASSERT_EQUAL(placed.parts[0].profile, 1);
     loop.stages[0].memory_byte = 25e9;
-    CU_ASSERT_EQUAL(fulcrum_place_best_layout(&loop, &sharing, &placed, &layout, &err),
+    CU_ASSERT_EQUAL(fulcrum_place_best_layout(&loop, &sharing, &placed, &layout, NULL),
         FULCRUM_ERR_INFEASIBLE);
     CU_ASSERT_EQUAL(fulcrum_place_layout(&loop, &sharing,
-                        &(struct fulcrum_mig_layout){{0, 1}, 1, 0}, &placed, &err),
+                        &(struct fulcrum_mig_layout){{0, 1}, 1, 0}, &placed, NULL),
         FULCRUM_ERR_INFEASIBLE);
-    CU_ASSERT_EQUAL(fulcrum_place_time_sliced(&loop, &no_cost, 2, &placed, &err),
-        FULCRUM_ERR_INFEASIBLE);
-    CU_ASSERT_PTR_NOT_NULL(strstr(err.detail, "50 GB of memory in all"));
-    CU_ASSERT_EQUAL(fulcrum_place_best_shares(&loop, &no_cost, 4, &placed, &err),
+    ASSERT_FAILS(fulcrum_place_time_sliced(&loop, &no_cost, 2, &placed, &err),
+        FULCRUM_ERR_INFEASIBLE, "50 GB of memory in all");
+    CU_ASSERT_EQUAL(fulcrum_place_best_shares(&loop, &no_cost, 4, &placed, NULL),
         FULCRUM_ERR_INFEASIBLE);
 }
 
 /* The A100's profiles as its driver lists them, without those of twice the memory. */
 static struct fulcrum_mig a100(void)
 {
-    struct fulcrum_mig mig = {.name = "made",
-        .compute_slice_count = 7,
-        .memory_slice_count = 8,
-        .sm_count = 108,
-        .memory_byte = 40e9,
-        .profile_count = 5};
-    static const struct {
-        const char *name;
-        double compute;
-        double memory;
-        double most;
-        size_t start_count;
-        double starts[7];
-    } rows[] = {
+    static const struct slices slices[] = {
         {"1g", 1, 1, 7, 7, {0, 1, 2, 3, 4, 5, 6}},
         {"2g", 2, 2, 3, 3, {0, 2, 4}},
         {"3g", 3, 4, 2, 2, {0, 4}},
         {"4g", 4, 4, 1, 1, {0}},
         {"7g", 7, 8, 1, 1, {0}},
     };
-    for (size_t i = 0; i < mig.profile_count; i++) {
-        struct fulcrum_mig_profile *profile = &mig.profiles[i];
-        *profile = (struct fulcrum_mig_profile){.compute_slice_count = rows[i].compute,
-            .memory_slice_count = rows[i].memory,
-            .cache_slice_count = rows[i].memory,
-            .sm_count = 14 * rows[i].compute,
-            .memory_byte = 5e9 * rows[i].memory,
-            .most_count = rows[i].most,
-            .start_count = rows[i].start_count};
-        memcpy(profile->name, rows[i].name, strlen(rows[i].name) + 1);
-        memcpy(profile->starts, rows[i].starts, sizeof rows[i].starts);
-    }
+    struct fulcrum_mig mig = {.name = "made",
+        .compute_slice_count = 7,
+        .memory_slice_count = 8,
+        .sm_count = 108,
+        .memory_byte = 40e9,
+        .profile_count = LENGTH(slices)};
+    set_profiles(&mig, slices, 14, 5e9);
     return mig;
 }
 

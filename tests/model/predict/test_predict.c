@@ -125,9 +125,7 @@ TEST(test_watts_by_hand)
 TEST(test_a_machine_without_gpu_has_no_gpu_figures)
 {
     struct fulcrum_design design = cpu_design();
-    struct fulcrum_scenario_inputs inputs = {.base = &design};
-    struct fulcrum_predict_options options = {.solver = {.seed = 1}};
-    struct fulcrum_prediction p = predict(&inputs, &options);
+    struct fulcrum_prediction p = predict_design(&design);
     CU_ASSERT(isnan(p.value[FULCRUM_OUTPUT_gpu_w]));
     CU_ASSERT(isnan(p.value[FULCRUM_OUTPUT_steps_per_j_gpu]));
     CU_ASSERT(isnan(p.value[FULCRUM_OUTPUT_cpu_gpu_ratio_machine]));
@@ -142,10 +140,8 @@ TEST(test_draws_that_the_equations_refuse_are_simulated)
     struct fulcrum_design design = cpu_design();
     designs_set(&design,
         "workload.step.law=lognormal workload.step.cv=0.201 run.actor_count=5");
-    struct fulcrum_calibration *calibration = NULL;
-    ASSERT_OK(fulcrum_calibration_new(&calibration, NULL));
-    calibration->machine = design.machine;
-    designs_add_log(calibration, "workload.step.cv", 0.201, 0.02);
+    struct fulcrum_calibration *calibration =
+        designs_calibration(&design, "workload.step.cv", 0.201, 0.02);
     const struct fulcrum_calibration *calibrations[] = {calibration};
     struct fulcrum_scenario_inputs inputs = {
         .base = &design, .calibrations = calibrations, .calibration_count = 1};
@@ -163,10 +159,8 @@ TEST(test_intervals_follow_the_parameter_that_binds)
     designs_set(&design,
         "workload.network.per_batch_s=1e-8 workload.network.per_item_s=1e-9 "
         "workload.step.mean_s=1e-3 run.actor_count=28");
-    struct fulcrum_calibration *calibration = NULL;
-    ASSERT_OK(fulcrum_calibration_new(&calibration, NULL));
-    calibration->machine = design.machine;
-    designs_add_log(calibration, "workload.step.mean_s", 1e-3, 1e-4);
+    struct fulcrum_calibration *calibration =
+        designs_calibration(&design, "workload.step.mean_s", 1e-3, 1e-4);
     const struct fulcrum_calibration *calibrations[] = {calibration};
     struct fulcrum_scenario_inputs inputs = {
         .base = &design, .calibrations = calibrations, .calibration_count = 1};

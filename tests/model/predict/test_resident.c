@@ -3,14 +3,13 @@
 #include "model/predict/partition.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "model/predict/predict.h"
 #include "model/predict/to_network.h"
-#include "presets/load/preset.h"
 #include "presets/load/reference_file.h"
 #include "tests/support/designs.h"
+#include "tests/support/place.h"
 #include "tests/support/suite.h"
 
 /* A round of 4 steps of 1000 environments: 4 x (2 + 1 + 3 + 1 + 1) ms and 8 ms. */
@@ -21,24 +20,16 @@ static struct fulcrum_design made(void)
     designs_set(&design,
         "machine.cpu.core_count=16 machine.cpu.thread_count=32 machine.gpu.count=4 "
         "machine.gpu.sm_count=100 machine.gpu.dram_byte_per_s=1e12 "
-        "machine.gpu.llc_byte=40e6 machine.gpu.memory_byte=40e9 run.sm_count=100");
-    struct fulcrum_workload *workload = &design.workload;
-    workload->total_env_steps = 1e6;
-    workload->simulation.device = FULCRUM_SIMULATION_GPU;
-    workload->simulation.env_count = 1000;
-    workload->simulation.per_batch_s = 2e-3;
-    workload->simulation.per_env_s = 1e-6;
-    workload->simulation.launch_bound_frac = 0.5;
-    workload->simulation.memory_byte = 3e9;
-    workload->simulation.env_byte = 1e6;
-    workload->network.per_batch_s = 3e-3;
-    workload->network.per_item_s = 1e-6;
-    workload->network.parameter_count = 1e5;
-    workload->network.observation_byte = 100;
-    workload->host.per_batch_s = 1e-3;
-    workload->host.reserved_threads = 2;
-    workload->training.env_steps_per_train_step = 4000;
-    workload->training.train_step_s = 8e-3;
+        "machine.gpu.llc_byte=40e6 machine.gpu.memory_byte=40e9 run.sm_count=100 "
+        "workload.total_env_steps=1e6 workload.simulation.device=gpu "
+        "workload.simulation.env_count=1000 workload.simulation.per_batch_s=2e-3 "
+        "workload.simulation.per_env_s=1e-6 workload.simulation.launch_bound_frac=0.5 "
+        "workload.simulation.memory_byte=3e9 workload.simulation.env_byte=1e6 "
+        "workload.network.per_batch_s=3e-3 workload.network.per_item_s=1e-6 "
+        "workload.network.parameter_count=1e5 workload.network.observation_byte=100 "
+        "workload.host.per_batch_s=1e-3 workload.host.reserved_threads=2 "
+        "workload.training.env_steps_per_train_step=4000 "
+        "workload.training.train_step_s=8e-3");
     return design;
 }
 
@@ -98,8 +89,7 @@ TEST(test_gpus_add_and_instances_divide)
                          "workload.network.latency_frac=0.85 run.instances_per_gpu=4");
     double steps = 16 * (2e-3 + 0.25e-3 + 3e-3 + 0.25e-3 + 1e-3);
     assert_close("quarter", rate_of(&design), 4 * 4000 / (steps + 8e-3), 1e-12);
-    /* All of it is arithmetic: every time but launches and host is four times as long.
-     */
+    /* All of it is arithmetic: each time but launches and host is 4 times as long. */
     designs_set(&design,
         "workload.network.math_frac=1 workload.network.sm_frac=0 "
         "workload.network.latency_frac=0 workload.simulation.launch_bound_frac=0 "
@@ -156,8 +146,7 @@ TEST(test_a_batch_divided_is_the_same_work)
     }
 }
 
-/* On fewer SMs launches last as long as ever, and are the same time of a divided step.
- */
+/* On fewer SMs launches last as long as ever: the same time of a divided step. */
 TEST(test_launches_are_a_lesser_share_on_fewer_sms)
 {
     struct fulcrum_design design = made();
@@ -336,23 +325,15 @@ static double observed(const struct fulcrum_reference_point *point, const char *
  * the log does not state. It does not judge the model. */
 TEST(test_the_profile_that_the_preset_is_made_of_is_met)
 {
-    struct fulcrum_design design;
-    struct fulcrum_calibration *calibration = NULL;
+    const char *sets[] = {NULL};
+    struct place place;
     struct fulcrum_reference *reference = NULL;
-    fulcrum_design_init(&design);
-    ASSERT_OK(fulcrum_machine_load("dgx-a100", &design, NULL, NULL));
-    ASSERT_OK(fulcrum_workload_load("isaac-ant", &design, NULL, NULL));
-    ASSERT_OK(fulcrum_calibration_load("isaac-ant-prior", &calibration, NULL));
-    ASSERT_OK(fulcrum_reference_load("sf-profile-isaacgym-ant", &reference, NULL));
-    const struct fulcrum_calibration *calibrations[] = {calibration};
-    const struct fulcrum_scenario_inputs inputs = {
-        .base = &design, .calibrations = calibrations, .calibration_count = 1};
-    struct fulcrum_scenario *scenario = NULL;
     const struct fulcrum_point point = {NULL, 0, 0, 0};
     const struct fulcrum_predict_options options = {.draws = 0};
     struct fulcrum_prediction prediction;
-    ASSERT_OK(fulcrum_scenario_new(&inputs, &scenario, NULL));
-    ASSERT_OK(fulcrum_predict(scenario, &point, &options, &prediction, NULL));
+    place_open(&place, "dgx-a100", "isaac-ant", "isaac-ant-prior", sets);
+    ASSERT_OK(fulcrum_reference_load("sf-profile-isaacgym-ant", &reference, NULL));
+    ASSERT_OK(fulcrum_predict(place.scenario, &point, &options, &prediction, NULL));
     for (size_t i = 0; i < reference->point_count; i++) {
         double logged = observed(&reference->points[i], "steps_per_s");
         assert_close("rate", prediction.value[FULCRUM_OUTPUT_steps_per_s], logged,
@@ -363,7 +344,6 @@ TEST(test_the_profile_that_the_preset_is_made_of_is_met)
         CU_ASSERT(stages_s < observed(&reference->points[i], "runtime_s"));
     }
     CU_ASSERT_EQUAL(prediction.actor_count, 1);
-    fulcrum_scenario_free(scenario);
     fulcrum_reference_free(reference);
-    fulcrum_calibration_free(calibration);
+    place_close(&place);
 }

@@ -422,6 +422,14 @@ DESIGN_TEST(test_settings_out_of_range_are_refused)
     fulcrum_scenario_free(NULL);
 }
 
+static void list_inputs(struct fixture *f)
+{
+    free(f->uncertain);
+    f->uncertain = NULL;
+    ASSERT_OK(
+        fulcrum_uncertain_inputs_list(&f->inputs, &f->uncertain, &f->count, NULL));
+}
+
 /* Two correlated numbers, one by itself, one known exactly; and two priors. */
 static void start_uncertain(struct fixture *f)
 {
@@ -438,14 +446,7 @@ static void start_uncertain(struct fixture *f)
         (struct fulcrum_prior){fulcrum_field_find("workload.step.mean_s"), 1.3};
     f->inputs.prior_count = 2;
     borrow(f);
-}
-
-static void list_inputs(struct fixture *f)
-{
-    free(f->uncertain);
-    f->uncertain = NULL;
-    ASSERT_OK(
-        fulcrum_uncertain_inputs_list(&f->inputs, &f->uncertain, &f->count, NULL));
+    list_inputs(f);
 }
 
 /* The chance of a field; NULL: it has none. */
@@ -465,7 +466,6 @@ static const struct fulcrum_uncertain_input *find(
 DESIGN_TEST(test_what_is_in_force_has_a_chance)
 {
     start_uncertain(f);
-    list_inputs(f);
     CU_ASSERT_EQUAL_FATAL(f->count, 4);
     const struct fulcrum_uncertain_input *step = find(f, "workload.step.mean_s");
     const struct fulcrum_uncertain_input *rest = find(f, "machine.rest_w");
@@ -477,7 +477,6 @@ DESIGN_TEST(test_what_is_in_force_has_a_chance)
 DESIGN_TEST(test_covariance_makes_a_group)
 {
     start_uncertain(f);
-    list_inputs(f);
     const struct fulcrum_uncertain_input *batch = find(f, "workload.host.per_batch_s");
     const struct fulcrum_uncertain_input *item = find(f, "workload.host.per_item_s");
     const struct fulcrum_uncertain_input *step = find(f, "workload.step.mean_s");
@@ -550,7 +549,6 @@ DESIGN_TEST(test_no_score_is_the_design_itself)
 DESIGN_TEST(test_a_score_moves_its_own_number)
 {
     start_scenario(f);
-    list_inputs(f);
     const struct fulcrum_uncertain_input *step = find(f, "workload.step.mean_s");
     const struct fulcrum_uncertain_input *rest = find(f, "machine.rest_w");
     if (step != NULL && rest != NULL) {
@@ -590,7 +588,6 @@ DESIGN_TEST(test_scores_of_a_group_keep_its_correlation)
 {
     enum { WORLDS = 4000 };
     start_scenario(f);
-    list_inputs(f);
     gsl_rng *rng = gsl_rng_alloc(gsl_rng_taus2);
     double sum[5] = {0.0};
     for (size_t k = 0; k < WORLDS; k++) {

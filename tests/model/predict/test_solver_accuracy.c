@@ -11,8 +11,7 @@
 
 enum { REPEATS = 200 };
 
-/* Wider than what `fulcrum-bench accuracy` asks for: it only has to tell the targets.
- */
+/* Wider than what `fulcrum-bench accuracy` asks for: enough to tell the targets. */
 static const double judge_half_width_rel = 0.003;
 
 static void print_summary(

@@ -1,4 +1,5 @@
-/* test_simulate.c - the simulation agrees with networks that have a closed form. */
+/* test_simulate.c - the simulation agrees with networks that have a closed form, and
+ * its pipeline of host, GPU and delay with schedules by hand. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "model/simulate/simulate.h"
 
@@ -96,8 +97,7 @@ TEST(test_training_takes_its_share_of_the_gpu)
     assert_close("X", out.steps_per_s, 10.0 / 10.3, 1e-9);
     assert_close("train", out.gpu_train_busy_frac, 0.3 / 10.3, 1e-9);
     assert_close("inference", out.gpu_inference_busy_frac, 4.0 / 10.3, 1e-9);
-    /* A learner that cannot keep up blocks the actors: all of the GPU's time is used.
-     */
+    /* A learner that cannot keep up blocks the actors: the GPU is busy all the time. */
     network = plain_network(16, 16, 0.3, 0.1);
     network.step.law = FULCRUM_LAW_EXPONENTIAL;
     network.step.mean_s = 0.1;
@@ -144,8 +144,7 @@ TEST(test_same_seed_gives_the_same_bytes)
     CU_ASSERT_EQUAL(first.cpu_thread_busy_frac, second.cpu_thread_busy_frac);
     CU_ASSERT_EQUAL(first.residence.gpu_s, second.residence.gpu_s);
     CU_ASSERT_EQUAL(first.simulated_steps, second.simulated_steps);
-    struct fulcrum_solver_options other = {.seed = 12};
-    ASSERT_OK(fulcrum_simulate(&network, &other, &second, NULL));
+    second = simulated(&network, 12, 0.0);
     CU_ASSERT_NOT_EQUAL(first.steps_per_s, second.steps_per_s);
     assert_close("seeds", second.steps_per_s, first.steps_per_s, 0.04);
 }
@@ -155,9 +154,7 @@ TEST(test_short_runs_say_that_they_are_not_settled)
     static const double most[] = {1.0, 5000.0, 50000.0};
     struct fulcrum_network network = half_batch(256);
     for (size_t i = 0; i < 3; i++) {
-        struct fulcrum_solver_options options = {.max_steps = most[i]};
-        struct fulcrum_solution out;
-        ASSERT_OK(fulcrum_simulate(&network, &options, &out, NULL));
+        struct fulcrum_solution out = simulated_within(&network, 0, 0.0, most[i]);
         CU_ASSERT(out.flags & FULCRUM_FLAG_NOT_SETTLED);
         CU_ASSERT(out.simulated_steps <= fmax(most[i], 4.0 * network.actors));
         CU_ASSERT(isfinite(out.steps_per_s) && isfinite(out.mean_batch));
@@ -221,17 +218,13 @@ TEST(test_extremes_have_their_answers)
         network.gpu.per_item_s = cases[i].gpu[1];
         network.depth = cases[i].depth;
         network.delay_s = cases[i].delay_s;
-        struct fulcrum_solver_options options = {.seed = 5, .max_steps = 2e6};
-        struct fulcrum_solution out = {.steps_per_s = 0.0};
-        ASSERT_OK(fulcrum_network_check(&network, NULL));
-        ASSERT_OK(fulcrum_simulate(&network, &options, &out, NULL));
+        struct fulcrum_solution out = simulated_within(&network, 5, 0.0, 2e6);
         assert_close(cases[i].what, out.steps_per_s, cases[i].steps_per_s, 0.015);
         CU_ASSERT(out.simulated_steps <= fmax(2e6, 4.0 * network.actors));
     }
 }
 
-/* The GPU never rests: a step costs .1 of inference and train_step_s / K of training.
- */
+/* The GPU never rests: a step costs .1 of inference, train_step_s / K of training. */
 TEST(test_many_train_steps_for_an_env_step_take_no_longer)
 {
     static const double periods[] = {1e-6, 1e-3, 0.3, 1.0, 7.5};
@@ -241,10 +234,7 @@ TEST(test_many_train_steps_for_an_env_step_take_no_longer)
         network.gpu = (struct fulcrum_batch_time){.per_item_s = 0.1};
         network.training =
             (struct fulcrum_training){periods[i], 0.5 * periods[i], 1.0, 1.0};
-        struct fulcrum_solver_options options = {.max_steps = 2e5};
-        struct fulcrum_solution out = {.steps_per_s = 0.0};
-        ASSERT_OK(fulcrum_network_check(&network, NULL));
-        ASSERT_OK(fulcrum_simulate(&network, &options, &out, NULL));
+        struct fulcrum_solution out = simulated_within(&network, 0, 0.0, 2e5);
         assert_close("X", out.steps_per_s, 1.0 / 0.6, 0.01);
         assert_close("training", out.gpu_train_busy_frac, 0.5 / 0.6, 0.01);
     }
@@ -300,4 +290,132 @@ TEST(test_half_batch_gains_match_the_prototype)
     /* docs/model.md "Fits": 5.83 and 2.00, found by another program. */
     assert_close("X(40)/X(4)", rate[1] / rate[0], 5.83, 0.015);
     assert_close("X(256)/X(40)", rate[2] / rate[1], 2.00, 0.015);
+}
+
+/* The pipeline alone. */
+
+/* The next event lies at `time_s` and sends `actors` to step. */
+static void assert_event(
+    struct fulcrum_pipeline *pipeline, double time_s, size_t actors)
+{
+    assert_close("event", pipeline->next_s, time_s, 1e-12);
+    fulcrum_pipeline_advance(pipeline, pipeline->next_s);
+    CU_ASSERT_EQUAL(fulcrum_pipeline_event(pipeline), actors);
+}
+
+TEST(test_an_empty_pipeline_waits_for_ever)
+{
+    const struct fulcrum_network network = {.actors = 4, .depth = 1};
+    struct fulcrum_pipeline pipeline;
+    ASSERT_OK(fulcrum_pipeline_init(&pipeline, &network, NULL));
+    CU_ASSERT(isinf(pipeline.next_s));
+    CU_ASSERT(isinf(pipeline.train_at_steps));
+    CU_ASSERT_EQUAL(fulcrum_pipeline_backlog(&pipeline, 100.0), 0.0);
+    CU_ASSERT(fulcrum_pipeline_takes(&pipeline, 100.0));
+    fulcrum_pipeline_clear(&pipeline);
+}
+
+/* Two items: 1 + 2 x 0.5 s on the GPU, then 2 s of delay. */
+TEST(test_a_batch_passes_gpu_and_delay)
+{
+    const struct fulcrum_network network = {.actors = 4,
+        .depth = 1,
+        .gpu = {.per_batch_s = 1.0, .per_item_s = 0.5},
+        .delay_s = 2.0};
+    struct fulcrum_pipeline pipeline;
+    ASSERT_OK(fulcrum_pipeline_init(&pipeline, &network, NULL));
+    fulcrum_pipeline_start(&pipeline, 2);
+    CU_ASSERT(!fulcrum_pipeline_takes(&pipeline, 0.0));
+    assert_event(&pipeline, 2.0, 0);
+    CU_ASSERT(fulcrum_pipeline_takes(&pipeline, 0.0));
+    assert_event(&pipeline, 4.0, 2);
+    assert_close("GPU", pipeline.sums.inference_busy_s, 2.0, 1e-12);
+    assert_close("GPU items", pipeline.sums.gpu_item_s, 4.0, 1e-12);
+    assert_close("delayed items", pipeline.sums.delay_item_s, 4.0, 1e-12);
+    CU_ASSERT_EQUAL(pipeline.sums.batch_count, 1.0);
+    CU_ASSERT_EQUAL(pipeline.sums.item_count, 2.0);
+    fulcrum_pipeline_clear(&pipeline);
+}
+
+/* 1 s of host and 3 s of GPU a batch: the second waits for the GPU from 2 s to 4 s. */
+TEST(test_the_host_works_ahead_by_the_depth)
+{
+    const struct fulcrum_network network = {.actors = 4,
+        .depth = 2,
+        .host = {.per_batch_s = 1.0},
+        .gpu = {.per_batch_s = 3.0}};
+    struct fulcrum_pipeline pipeline;
+    ASSERT_OK(fulcrum_pipeline_init(&pipeline, &network, NULL));
+    fulcrum_pipeline_start(&pipeline, 1);
+    CU_ASSERT(!fulcrum_pipeline_takes(&pipeline, 0.0));
+    assert_event(&pipeline, 1.0, 0);
+    CU_ASSERT(fulcrum_pipeline_takes(&pipeline, 0.0));
+    fulcrum_pipeline_start(&pipeline, 1);
+    assert_event(&pipeline, 2.0, 0);
+    CU_ASSERT(!fulcrum_pipeline_takes(&pipeline, 0.0));
+    assert_event(&pipeline, 4.0, 1);
+    assert_event(&pipeline, 7.0, 1);
+    assert_close("host", pipeline.sums.host_busy_s, 2.0, 1e-12);
+    assert_close("GPU", pipeline.sums.inference_busy_s, 6.0, 1e-12);
+    assert_close("GPU items", pipeline.sums.gpu_item_s, 3.0 + 5.0, 1e-12);
+    fulcrum_pipeline_clear(&pipeline);
+}
+
+static const struct fulcrum_network training = {.actors = 4,
+    .depth = 1,
+    .gpu = {.per_batch_s = 1.0},
+    .training = {.env_steps_per_train_step = 10.0,
+        .train_step_s = 3.0,
+        .queue_train_steps = 2.0}};
+
+/* Half the GPU each until inference ends at 2 s; 2 s of training are left alone. */
+TEST(test_inference_and_training_share_the_gpu)
+{
+    struct fulcrum_pipeline pipeline;
+    ASSERT_OK(fulcrum_pipeline_init(&pipeline, &training, NULL));
+    CU_ASSERT_EQUAL(pipeline.train_at_steps, 10.0);
+    CU_ASSERT(isinf(pipeline.next_s));
+    fulcrum_pipeline_train(&pipeline);
+    CU_ASSERT(isinf(pipeline.train_at_steps));
+    CU_ASSERT_EQUAL(pipeline.next_s, 3.0);
+    fulcrum_pipeline_start(&pipeline, 3);
+    assert_event(&pipeline, 2.0, 3);
+    assert_event(&pipeline, 4.0, 0);
+    CU_ASSERT_EQUAL(pipeline.train_at_steps, 20.0);
+    assert_close("inference", pipeline.sums.inference_busy_s, 1.0, 1e-12);
+    assert_close("training", pipeline.sums.train_busy_s, 3.0, 1e-12);
+    fulcrum_pipeline_clear(&pipeline);
+}
+
+/* Two train steps of 10 may wait; the one under way counts by what is left of it. */
+TEST(test_a_backlog_of_training_blocks_batches)
+{
+    struct fulcrum_pipeline pipeline;
+    ASSERT_OK(fulcrum_pipeline_init(&pipeline, &training, NULL));
+    CU_ASSERT(fulcrum_pipeline_takes(&pipeline, 19.0));
+    CU_ASSERT(!fulcrum_pipeline_takes(&pipeline, 20.0));
+    assert_close("idle", fulcrum_pipeline_backlog(&pipeline, 19.0), 19.0, 1e-12);
+    fulcrum_pipeline_train(&pipeline);
+    CU_ASSERT(fulcrum_pipeline_takes(&pipeline, 20.0));
+    assert_close("begun", fulcrum_pipeline_backlog(&pipeline, 20.0), 20.0, 1e-12);
+    fulcrum_pipeline_advance(&pipeline, 1.5);
+    assert_close("half", fulcrum_pipeline_backlog(&pipeline, 20.0), 15.0, 1e-12);
+    fulcrum_pipeline_clear(&pipeline);
+}
+
+/* 7.5 steps each: counts of steps are whole, and the second needs 15, not 16. */
+TEST(test_the_learner_takes_steps_that_are_not_whole)
+{
+    struct fulcrum_network network = training;
+    network.training.env_steps_per_train_step = 7.5;
+    network.training.queue_train_steps = 1.5;
+    struct fulcrum_pipeline pipeline;
+    ASSERT_OK(fulcrum_pipeline_init(&pipeline, &network, NULL));
+    CU_ASSERT_EQUAL(pipeline.train_at_steps, 8.0);
+    CU_ASSERT(fulcrum_pipeline_takes(&pipeline, 11.0));
+    CU_ASSERT(!fulcrum_pipeline_takes(&pipeline, 12.0));
+    fulcrum_pipeline_train(&pipeline);
+    assert_event(&pipeline, 3.0, 0);
+    CU_ASSERT_EQUAL(pipeline.train_at_steps, 15.0);
+    fulcrum_pipeline_clear(&pipeline);
 }

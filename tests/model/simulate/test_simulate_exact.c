@@ -5,7 +5,6 @@
 
 #include "bench/compare.h"
 #include "model/exact/chain.h"
-#include "model/simulate/simulate.h"
 #include "tests/support/designs.h"
 #include "tests/support/suite.h"
 
@@ -18,11 +17,7 @@ enum { NETWORKS = 40 };
 static struct fulcrum_solution long_run(
     const struct fulcrum_network *network, uint64_t seed)
 {
-    struct fulcrum_solver_options options = {
-        .seed = seed, .half_width_rel = HALF_WIDTH, .max_steps = 1e9};
-    struct fulcrum_solution out = {.steps_per_s = 0.0};
-    ASSERT_OK(fulcrum_network_check(network, NULL));
-    ASSERT_OK(fulcrum_simulate(network, &options, &out, NULL));
+    struct fulcrum_solution out = simulated_within(network, seed, HALF_WIDTH, 1e9);
     CU_ASSERT_EQUAL(out.flags & FULCRUM_FLAG_NOT_SETTLED, 0);
     return out;
 }

@@ -19,14 +19,19 @@ struct fixture {
     gsl_rng *rng;
 };
 
-static void open_fixture(struct fixture *fixture)
+static void with_heap(void (*check)(struct fixture *f))
 {
-    heap_init(&fixture->heap, fixture->room);
-    CU_ASSERT(isinf(fixture->heap.value[0]));
-    fixture->rng = gsl_rng_alloc(gsl_rng_taus2);
-    CU_ASSERT_PTR_NOT_NULL_FATAL(fixture->rng);
-    gsl_rng_set(fixture->rng, 5);
+    static struct fixture f;
+    heap_init(&f.heap, f.room);
+    CU_ASSERT(isinf(f.heap.value[0]));
+    f.rng = gsl_rng_alloc(gsl_rng_taus2);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(f.rng);
+    gsl_rng_set(f.rng, 5);
+    check(&f);
+    gsl_rng_free(f.rng);
 }
+
+#define HEAP_TEST(function) TEST_EACH(function, with_heap, struct fixture *f)
 
 /* Of a hundred different times, so that many are equal. */
 static double draw_time(const struct fixture *fixture)
@@ -34,22 +39,19 @@ static double draw_time(const struct fixture *fixture)
     return (double)gsl_rng_uniform_int(fixture->rng, 100);
 }
 
-TEST(test_times_leave_in_order)
+HEAP_TEST(test_times_leave_in_order)
 {
-    static struct fixture fixture;
-    open_fixture(&fixture);
     for (size_t i = 0; i < MOST; i++) {
-        fixture.sorted[i] = draw_time(&fixture);
-        heap_push(&fixture.heap, fixture.sorted[i]);
+        f->sorted[i] = draw_time(f);
+        heap_push(&f->heap, f->sorted[i]);
     }
-    gsl_sort(fixture.sorted, 1, MOST);
+    gsl_sort(f->sorted, 1, MOST);
     for (size_t i = 0; i < MOST; i++) {
-        CU_ASSERT_EQUAL(fixture.heap.value[0], fixture.sorted[i]);
-        heap_pop(&fixture.heap);
+        CU_ASSERT_EQUAL(f->heap.value[0], f->sorted[i]);
+        heap_pop(&f->heap);
     }
-    CU_ASSERT_EQUAL(fixture.heap.count, 0);
-    CU_ASSERT(isinf(fixture.heap.value[0]));
-    gsl_rng_free(fixture.rng);
+    CU_ASSERT_EQUAL(f->heap.count, 0);
+    CU_ASSERT(isinf(f->heap.value[0]));
 }
 
 /* The oracle keeps the same times in a sorted array. */
@@ -61,41 +63,35 @@ static void replace_top(struct fixture *fixture, double finish)
     gsl_sort(fixture->sorted, 1, fixture->heap.count);
 }
 
-TEST(test_replacing_the_top_keeps_the_order)
+HEAP_TEST(test_replacing_the_top_keeps_the_order)
 {
-    static struct fixture fixture;
-    open_fixture(&fixture);
     for (size_t count = 1; count <= 9; count++) {
-        fixture.sorted[count - 1] = draw_time(&fixture);
-        heap_push(&fixture.heap, fixture.sorted[count - 1]);
-        gsl_sort(fixture.sorted, 1, count);
+        f->sorted[count - 1] = draw_time(f);
+        heap_push(&f->heap, f->sorted[count - 1]);
+        gsl_sort(f->sorted, 1, count);
         for (int i = 0; i < ROUNDS / 100; i++) {
-            replace_top(&fixture, draw_time(&fixture));
+            replace_top(f, draw_time(f));
         }
     }
-    gsl_rng_free(fixture.rng);
 }
 
-TEST(test_pushes_and_pops_mix)
+HEAP_TEST(test_pushes_and_pops_mix)
 {
-    static struct fixture fixture;
-    open_fixture(&fixture);
     for (int i = 0; i < ROUNDS; i++) {
-        size_t count = fixture.heap.count;
-        int grows = count == 0 || (count < 40 && gsl_rng_uniform(fixture.rng) < 0.5);
+        size_t count = f->heap.count;
+        int grows = count == 0 || (count < 40 && gsl_rng_uniform(f->rng) < 0.5);
         if (grows) {
-            fixture.sorted[count] = draw_time(&fixture);
-            heap_push(&fixture.heap, fixture.sorted[count]);
+            f->sorted[count] = draw_time(f);
+            heap_push(&f->heap, f->sorted[count]);
         } else {
-            fixture.sorted[0] = fixture.sorted[count - 1];
-            heap_pop(&fixture.heap);
+            f->sorted[0] = f->sorted[count - 1];
+            heap_pop(&f->heap);
         }
-        count = fixture.heap.count;
-        gsl_sort(fixture.sorted, 1, count);
-        CU_ASSERT(count == 0 || !(fixture.heap.value[0] > fixture.sorted[0] ||
-                                    fixture.heap.value[0] < fixture.sorted[0]));
+        count = f->heap.count;
+        gsl_sort(f->sorted, 1, count);
+        CU_ASSERT(count == 0 || !(f->heap.value[0] > f->sorted[0] ||
+                                    f->heap.value[0] < f->sorted[0]));
     }
-    gsl_rng_free(fixture.rng);
 }
 
 enum { ACTORS = 37, THREADS = 5, EVENTS = 20000 };
@@ -350,10 +346,12 @@ static double distance(double *draw, double (*below)(double time_s))
     return most;
 }
 
-static void draw_all(struct source *source, double *draw)
+static void draw_all(const struct fulcrum_step *step, uint64_t seed, double *draw)
 {
+    struct source source;
+    source_init(&source, step, seed);
     for (size_t i = 0; i < DRAWS; i++) {
-        draw[i] = source_next(source);
+        draw[i] = source_next(&source);
     }
 }
 
@@ -362,9 +360,7 @@ TEST(test_draws_follow_their_law)
 {
     static double draw[DRAWS];
     for (size_t i = 0; i < LAW_COUNT; i++) {
-        struct source source;
-        source_init(&source, &laws[i].step, 7);
-        draw_all(&source, draw);
+        draw_all(&laws[i].step, 7, draw);
         double found = distance(draw, laws[i].below);
         if (found * sqrt(DRAWS) > 2.0) {
             assert_close("distance", found, 0.0, 0.0);
@@ -390,9 +386,7 @@ TEST(test_draws_do_not_depend_on_each_other)
     static const size_t lags[] = {1, 2, 3, DRAWS_AHEAD};
     static double draw[DRAWS];
     for (size_t i = 0; i < LAW_COUNT; i++) {
-        struct source source;
-        source_init(&source, &laws[i].step, 3);
-        draw_all(&source, draw);
+        draw_all(&laws[i].step, 3, draw);
         double most = 0.0;
         for (size_t j = 0; j < LENGTH(lags); j++) {
             most = fmax(most, fabs(correlation(draw, lags[j], laws[i].below)));

@@ -6,7 +6,6 @@
 
 #include "model/exact/chain.h"
 #include "model/predict/solver.h"
-#include "model/simulate/simulate.h"
 #include "tests/support/designs.h"
 #include "tests/support/suite.h"
 
@@ -315,10 +314,7 @@ TEST(test_slices_of_nothing_do_not_take_for_ever)
     network.cpu.slice_s = 0.01;
     struct fulcrum_solution least = simulated(&network, 3, 0.01);
     assert_same(&nothing, &least);
-    struct fulcrum_solver_options options = {
-        .seed = 3, .half_width_rel = 1e-5, .max_steps = 1e6};
-    struct fulcrum_solution out;
-    ASSERT_OK(fulcrum_simulate(&network, &options, &out, NULL));
+    struct fulcrum_solution out = simulated_within(&network, 3, 1e-5, 1e6);
     CU_ASSERT(out.flags & FULCRUM_FLAG_NOT_SETTLED);
     CU_ASSERT(out.simulated_steps <= 1e6 / 100.0); /* each is followed in 100 pieces */
 }

@@ -38,8 +38,7 @@ static size_t pick(uint64_t seed, uint64_t k, size_t below)
     return (size_t)(fulcrum_stream_seed(seed, k, 0) % (uint64_t)below);
 }
 
-/* With `levels` values of each metric, so that there are ties, and one in 50 unknown.
- */
+/* With `levels` values of each metric, so that there are ties; one in 50 is unknown. */
 static void fill_points(
     struct point *points, size_t count, uint64_t seed, size_t levels)
 {

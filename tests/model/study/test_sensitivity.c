@@ -33,8 +33,7 @@ static struct fixture *start(void)
     fulcrum_sensitivity_free(f.result);
     fulcrum_calibration_free(f.calibration);
     free(f.uncertain);
-    f = (struct fixture){.result = NULL};
-    designs_gpu(&f.base);
+    f = (struct fixture){.base = gpu_design()};
     f.scenario = (struct fulcrum_scenario_inputs){
         .base = &f.base,
         .calibrations = (const struct fulcrum_calibration *const *)&f.calibration,
@@ -119,12 +118,8 @@ TEST(test_watts_that_add_up_have_the_shares_of_their_ranges)
 TEST(test_chances_spread_as_draws_do)
 {
     struct fixture *f = start();
-    ASSERT_OK(fulcrum_calibration_new(&f->calibration, NULL));
-    f->calibration->machine = f->base.machine;
-    designs_add_parameter(
-        f->calibration, "workload.step.mean_s", 2e-3, 6e-4, FULCRUM_SCALE_LOG);
-    designs_add_parameter(f->calibration, "workload.network.per_batch_s", 1.2e-3, 3e-4,
-        FULCRUM_SCALE_LOG);
+    f->calibration = designs_calibration(&f->base, "workload.step.mean_s", 2e-3, 6e-4);
+    designs_add_log(f->calibration, "workload.network.per_batch_s", 1.2e-3, 3e-4);
     f->scenario.calibration_count = 1;
     f->priors[0] = (struct fulcrum_prior){fulcrum_field_find("machine.rest_w"), 1.5};
     f->scenario.prior_count = 1;
@@ -148,8 +143,7 @@ TEST(test_chances_spread_as_draws_do)
 }
 
 /* One actor: a step, a batch of one, the way back. Nothing is uncertain of a ratio of
- * steps that differ by a factor, if steps are all there is.
- */
+ * steps that differ by a factor, if steps are all there is. */
 TEST(test_a_ratio_has_no_share_of_what_both_points_have)
 {
     const struct fulcrum_setting half = {
@@ -164,8 +158,7 @@ TEST(test_a_ratio_has_no_share_of_what_both_points_have)
     CU_ASSERT(isnan(index_of(f, 0).first));
 }
 
-/* A field that nothing gives stands in the middle of its range, others at their value.
- */
+/* A field that nothing gives is in the middle of its range, others at their value. */
 TEST(test_unknown_fields_stand_in_the_middle)
 {
     struct fixture *f = start();

@@ -6,7 +6,6 @@
 #include <gsl/gsl_statistics_double.h>
 #include <math.h>
 #include <stdbool.h>
-#include <string.h>
 
 #include "tests/support/designs.h"
 #include "tests/support/suite.h"
@@ -44,8 +43,8 @@ static struct bench *start(void)
     struct bench *bench = &benches[started++ % 2];
     fulcrum_study_free(bench->study);
     fulcrum_scenario_free(bench->scenario);
-    *bench = (struct bench){.prior = {fulcrum_field_find("workload.step.mean_s"), 1.5}};
-    designs_gpu(&bench->base);
+    *bench = (struct bench){.base = gpu_design(),
+        .prior = {fulcrum_field_find("workload.step.mean_s"), 1.5}};
     const struct fulcrum_scenario_inputs inputs = {
         .base = &bench->base, .priors = &bench->prior, .prior_count = 1};
     ASSERT_OK(fulcrum_scenario_new(&inputs, &bench->scenario, NULL));

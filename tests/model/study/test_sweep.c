@@ -1,5 +1,4 @@
-/* test_sweep.c - grids in order, in blocks, beside a point; fronts of points and draws.
- */
+/* test_sweep.c - grids in order, in blocks, beside a point; fronts of them. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "model/study/sweep.h"
 
@@ -65,7 +64,7 @@ struct line {
 static void draw_line(
     struct line *line, const char *path, const double *values, size_t count)
 {
-    designs_gpu(&line->design);
+    line->design = gpu_design();
     line->axis = (struct fulcrum_sweep_axis){fulcrum_field_find(path), values, count};
     line->plan = (struct fulcrum_sweep_plan){.axes = &line->axis,
         .axis_count = 1,
@@ -91,8 +90,7 @@ TEST(test_a_grid_is_visited_in_order)
     struct fulcrum_sweep_plan plan = {
         .axes = axes, .axis_count = 2, .predict = {.solver = {.seed = 1}}};
     static struct visited visited;
-    struct fulcrum_design design;
-    designs_gpu(&design);
+    struct fulcrum_design design = gpu_design();
     design.run.gpu_count = 2;
     CU_ASSERT_EQUAL(fulcrum_sweep_count(&plan), 6);
     ASSERT_OK(sweep(&design, &plan, &visited));
@@ -205,8 +203,7 @@ static enum fulcrum_status run_long(struct watch *watch)
     const struct fulcrum_sweep_plan plan = {.axes = axes, .axis_count = 2};
     const struct fulcrum_sweep_visitor visitor = {
         watch, wish_of, note_prepared, check_block};
-    struct fulcrum_design design;
-    designs_gpu(&design);
+    struct fulcrum_design design = gpu_design();
     struct fulcrum_scenario *scenario = scenario_of(&design);
     enum fulcrum_status status = fulcrum_sweep_run(scenario, &plan, &visitor, NULL);
     fulcrum_scenario_free(scenario);
@@ -248,22 +245,12 @@ TEST(test_a_sweep_stops_after_the_visit_that_says_so)
 /* Ratios of two points, draw by draw. */
 enum { RELATIVE_DRAWS = 60 };
 
-/* Steps of 2 ms that are known to 20 %. */
-static struct fulcrum_calibration *rough_steps(const struct fulcrum_design *design)
-{
-    struct fulcrum_calibration *calibration = NULL;
-    ASSERT_OK(fulcrum_calibration_new(&calibration, NULL));
-    calibration->machine = design->machine;
-    designs_add_parameter(
-        calibration, "workload.step.mean_s", 2e-3, 4e-4, FULCRUM_SCALE_LOG);
-    return calibration;
-}
-
-/* The sweep of `plan` beside its point `index`. */
+/* The sweep of `plan` beside its point `index`; steps of 2 ms are known to 20 %. */
 static void sweep_beside(const struct fulcrum_design *design,
     struct fulcrum_sweep_plan *plan, size_t index, struct visited *out)
 {
-    struct fulcrum_calibration *calibration = rough_steps(design);
+    struct fulcrum_calibration *calibration =
+        designs_calibration(design, "workload.step.mean_s", 2e-3, 4e-4);
     const struct fulcrum_calibration *calibrations[] = {calibration};
     struct fulcrum_scenario_inputs inputs = {
         .base = design, .calibrations = calibrations, .calibration_count = 1};
@@ -300,8 +287,7 @@ TEST(test_twice_the_machine_is_twice_as_fast_in_every_draw)
         .predict = {.solver = {.seed = 1, .method = FULCRUM_METHOD_FAST},
             .draws = RELATIVE_DRAWS},
         .actors_per_thread = 2};
-    struct fulcrum_design design;
-    designs_gpu(&design);
+    struct fulcrum_design design = gpu_design();
     static struct visited visited;
     sweep_beside(&design, &plan, 0, &visited);
     CU_ASSERT_EQUAL_FATAL(visited.count, 4);
@@ -403,11 +389,13 @@ struct grid {
     struct fulcrum_scenario_inputs inputs;
 };
 
-static void open_grid(struct grid *grid)
+static void with_grid(void (*check)(struct grid *grid))
 {
+    static struct grid opened;
+    struct grid *grid = &opened;
     static const double threads[THREADS] = {8, 16, 32, 64, 128};
     static const double actors[ACTORS] = {4, 16, 41, 64, 256, 512};
-    designs_gpu(&grid->design);
+    grid->design = gpu_design();
     /* 41 actors cannot be shared by two GPUs. */
     grid->design.machine.gpu.count = 2;
     grid->design.run.gpu_count = 2;
@@ -425,7 +413,11 @@ static void open_grid(struct grid *grid)
         .base = &grid->design, .priors = &grid->prior, .prior_count = 1};
     grid->scenario = NULL;
     ASSERT_OK(fulcrum_scenario_new(&grid->inputs, &grid->scenario, NULL));
+    check(grid);
+    fulcrum_scenario_free(grid->scenario);
 }
+
+#define GRID_TEST(function) TEST_EACH(function, with_grid, struct grid *grid)
 
 static const struct fulcrum_front_metric rate_and_watts[] = {
     {FULCRUM_SENSE_MORE, 0, FULCRUM_OUTPUT_steps_per_s},
@@ -510,16 +502,13 @@ static void check_front(
     fulcrum_sweep_front_free(visited.front);
 }
 
-TEST(test_fronts_of_estimate_and_draws_are_what_all_pairs_leave)
+GRID_TEST(test_fronts_of_estimate_and_draws_are_what_all_pairs_leave)
 {
-    struct grid grid;
-    open_grid(&grid);
     for (size_t threads = 1; threads <= 2; threads++) {
-        grid.plan.thread_count = threads;
-        check_front(&grid, rate_and_watts);
-        check_front(&grid, rate_and_threads);
+        grid->plan.thread_count = threads;
+        check_front(grid, rate_and_watts);
+        check_front(grid, rate_and_threads);
     }
-    fulcrum_scenario_free(grid.scenario);
 }
 
 /* To the last digit; what is not known in one is not in the other. */
@@ -531,17 +520,15 @@ static void compare_outputs(const double *a, const double *b)
 }
 
 /* What is predicted on its own is what the whole sweep has at that place. */
-TEST(test_chosen_points_are_those_of_the_whole_sweep)
+GRID_TEST(test_chosen_points_are_those_of_the_whole_sweep)
 {
     static const size_t only[] = {0, 2, 7, 13, 28};
     static struct visited whole;
     static struct visited chosen;
-    struct grid grid;
-    open_grid(&grid);
-    ASSERT_OK(visit(grid.scenario, &grid.plan, &whole));
-    grid.plan.only = only;
-    grid.plan.only_count = 5;
-    ASSERT_OK(visit(grid.scenario, &grid.plan, &chosen));
+    ASSERT_OK(visit(grid->scenario, &grid->plan, &whole));
+    grid->plan.only = only;
+    grid->plan.only_count = 5;
+    ASSERT_OK(visit(grid->scenario, &grid->plan, &chosen));
     CU_ASSERT_EQUAL(whole.count, POINTS);
     CU_ASSERT_EQUAL_FATAL(chosen.count, 5);
     for (size_t i = 0; i < 5; i++) {
@@ -553,7 +540,6 @@ TEST(test_chosen_points_are_those_of_the_whole_sweep)
         compare_outputs(chosen.points[i].prediction.value, wanted->prediction.value);
         compare_outputs(chosen.points[i].prediction.hi, wanted->prediction.hi);
     }
-    fulcrum_scenario_free(grid.scenario);
 }
 
 /* Each draw of a point, asked for by itself. */
@@ -568,14 +554,12 @@ static void compare_draws(struct fulcrum_sweep_probe *probe,
 }
 
 /* Draw k alone is row k of all draws, with actors that follow the threads too. */
-TEST(test_a_draw_alone_is_a_row_of_all)
+GRID_TEST(test_a_draw_alone_is_a_row_of_all)
 {
-    struct grid grid;
-    open_grid(&grid);
-    grid.plan.axis_count = 1;
-    grid.plan.actors_per_thread = 6.4;
+    grid->plan.axis_count = 1;
+    grid->plan.actors_per_thread = 6.4;
     struct fulcrum_sweep_probe *probe = NULL;
-    ASSERT_OK(fulcrum_sweep_probe_new(grid.scenario, &grid.plan, &probe, NULL));
+    ASSERT_OK(fulcrum_sweep_probe_new(grid->scenario, &grid->plan, &probe, NULL));
     for (size_t i = 0; i < THREADS; i++) {
         struct fulcrum_sweep_point point;
         double all[FRONT_DRAWS * FULCRUM_OUTPUT_COUNT];
@@ -588,24 +572,20 @@ TEST(test_a_draw_alone_is_a_row_of_all)
         compare_draws(probe, &point, all);
     }
     fulcrum_sweep_probe_free(probe);
-    fulcrum_scenario_free(grid.scenario);
 }
 
-TEST(test_draws_that_do_not_fit_are_not_kept)
+GRID_TEST(test_draws_that_do_not_fit_are_not_kept)
 {
-    struct grid grid;
-    open_grid(&grid);
     struct fulcrum_sweep_front *front = NULL;
-    grid.plan.predict.draws = 1e6; /* x 30 points x 2 metrics */
-    ASSERT_OK(fulcrum_sweep_front_new(&grid.plan, rate_and_watts, 2, &front, NULL));
+    grid->plan.predict.draws = 1e6; /* x 30 points x 2 metrics */
+    ASSERT_OK(fulcrum_sweep_front_new(&grid->plan, rate_and_watts, 2, &front, NULL));
     CU_ASSERT(!fulcrum_sweep_front_has_draws(front));
     CU_ASSERT(isnan(fulcrum_sweep_front_frac(front, 0)));
     fulcrum_sweep_front_free(front);
     CU_ASSERT_EQUAL(
-        fulcrum_sweep_front_new(&grid.plan, rate_and_watts, 1, &front, NULL),
+        fulcrum_sweep_front_new(&grid->plan, rate_and_watts, 1, &front, NULL),
         FULCRUM_ERR_RANGE);
     fulcrum_sweep_front_free(NULL);
-    fulcrum_scenario_free(grid.scenario);
 }
 
 TEST(test_outputs_have_the_sense_that_their_names_tell)

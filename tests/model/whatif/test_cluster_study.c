@@ -1,5 +1,4 @@
-/* test_cluster_study.c - rows of `fulcrum cluster` against the model and predictions.
- */
+/* test_cluster_study.c - rows of `fulcrum cluster` beside the model and predictions. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "model/whatif/cluster_study.h"
 
@@ -15,19 +14,20 @@ static const double parts[] = {1, 2, 4};
 enum { DEVICES = 8, PARTS = 3, SCALINGS = 2, DRAWS = 60, PRIORS = 3 };
 
 /* R2D2-like training on machines of eight GPUs. */
-static void make_design(struct fulcrum_design *design)
+static struct fulcrum_design trains_on_eight(void)
 {
-    designs_gpu(design);
-    design->workload.network.parameter_count = 25e6;
-    design->workload.training.env_steps_per_train_step = 64;
-    design->workload.training.train_step_s = 0.05;
-    design->workload.training.batch_size = 64;
-    design->workload.training.critical_batch_size = 1000;
-    design->workload.training.model_parallel_frac = 0.8;
-    design->machine.link = (struct fulcrum_link){.peer_byte_per_s = 150e9,
+    struct fulcrum_design design = gpu_design();
+    designs_set(&design,
+        "workload.network.parameter_count=25e6 workload.training.batch_size=64 "
+        "workload.training.env_steps_per_train_step=64 "
+        "workload.training.train_step_s=0.05 "
+        "workload.training.critical_batch_size=1000 "
+        "workload.training.model_parallel_frac=0.8");
+    design.machine.link = (struct fulcrum_link){.peer_byte_per_s = 150e9,
         .peer_latency_s = 3.4e-6,
         .network_byte_per_s = 12.5e9,
         .network_latency_s = 14e-6};
+    return design;
 }
 
 /* A plan of everything above, and the scenario that it borrows. */
@@ -57,8 +57,7 @@ static struct job *start(void)
     struct job *job = &jobs[started++ % 2];
     fulcrum_cluster_rows_clear(&job->rows);
     fulcrum_scenario_free(job->scenario);
-    *job = (struct job){.rows = {.count = 0}};
-    make_design(&job->design);
+    *job = (struct job){.design = trains_on_eight()};
     job->plan = (struct fulcrum_cluster_plan){.design = &job->design,
         .predict = {.solver = {.method = FULCRUM_METHOD_FAST, .seed = 1}},
         .steps_alone = true,
@@ -239,8 +238,7 @@ TEST(test_failures_are_told)
         fulcrum_cluster_rows_find(&job->plan, &job->rows, NULL), FULCRUM_ERR_NO_FIT);
 }
 
-/* --- Draws -------------------------------------------------------------------------
- */
+/* Draws. */
 
 /* The same plan where a step, the critical batch and the network are not known well. */
 static struct job *start_drawn(void)

@@ -15,6 +15,7 @@ struct asked {
     struct place place;
     struct fulcrum_partition *partition;
     struct fulcrum_sharing_terms terms;
+    struct fulcrum_placements plan;
 };
 
 /* A new one, in place of that of the case before.
@@ -45,21 +46,21 @@ static int watch(void *watcher, double done_frac)
     return *(const int *)watcher;
 }
 
-static enum fulcrum_status make_until(const struct asked *asked, double draws, int stop,
-    struct fulcrum_placements *plan, struct fulcrum_error *err)
+static enum fulcrum_status make(
+    struct asked *asked, double draws, int stop, struct fulcrum_error *err)
 {
     const struct fulcrum_placement_plan question = {.scenario = asked->place.scenario,
         .terms = &asked->terms,
         .predict = {.solver = {.seed = 1, .half_width_rel = 0.05}, .draws = draws},
         .watch = watch,
         .watcher = &stop};
-    return fulcrum_placements_find(&question, plan, err);
+    return fulcrum_placements_find(&question, &asked->plan, err);
 }
 
-static enum fulcrum_status make(const struct asked *asked, double draws,
-    struct fulcrum_placements *plan, struct fulcrum_error *err)
+static const struct fulcrum_placements *made(struct asked *asked, double draws)
 {
-    return make_until(asked, draws, 0, plan, err);
+    ASSERT_OK(make(asked, draws, 0, NULL));
+    return &asked->plan;
 }
 
 static const struct fulcrum_placement *find(
@@ -90,22 +91,26 @@ static void assert_refused(
     assert_part(find(plan, name)->reason, part);
 }
 
-/* Slices belong to a whole GPU; its watts are those that predict has of the part. */
-TEST(test_a_part_of_the_sms_has_no_slices)
+/* The whole loop alone is what `fulcrum predict` says, watts too. */
+static void assert_predicted(
+    const struct place *place, const struct fulcrum_placement *alone)
 {
-    static struct fulcrum_placements plan;
-    struct asked *asked = ask("dgx-a100", "isaac-ant", "run.sm_count=54");
     const struct fulcrum_point point = {NULL, 0, 0, 1};
     const struct fulcrum_predict_options options = {.solver = {.seed = 1}};
     struct fulcrum_prediction prediction;
-    ASSERT_OK(make(asked, 0.0, &plan, NULL));
-    ASSERT_OK(
-        fulcrum_predict(asked->place.scenario, &point, &options, &prediction, NULL));
-    assert_close(
-        "watts", plan.rows[0].gpu_w, prediction.value[FULCRUM_OUTPUT_gpu_w], 1e-12);
-    assert_close("rate", plan.rows[0].steps_per_s,
+    ASSERT_OK(fulcrum_predict(place->scenario, &point, &options, &prediction, NULL));
+    assert_close("rate", alone->steps_per_s,
         prediction.value[FULCRUM_OUTPUT_steps_per_s], 1e-12);
-    assert_refused(&plan, "slices, best", "run.sm_count = 54");
+    assert_close("watts", alone->gpu_w, prediction.value[FULCRUM_OUTPUT_gpu_w], 1e-12);
+}
+
+/* Slices belong to a whole GPU; its watts are those that predict has of the part. */
+TEST(test_a_part_of_the_sms_has_no_slices)
+{
+    struct asked *asked = ask("dgx-a100", "isaac-ant", "run.sm_count=54");
+    const struct fulcrum_placements *plan = made(asked, 0.0);
+    assert_predicted(&asked->place, &plan->rows[0]);
+    assert_refused(plan, "slices, best", "run.sm_count = 54");
 }
 
 TEST(test_every_placement_of_a_resident_workload_is_asked)
@@ -114,7 +119,6 @@ TEST(test_every_placement_of_a_resident_workload_is_asked)
         "time-sliced x 4", "shares, equal x 2", "shares, equal x 4",
         "shares, a process a stage", "shares, best", "slices, best", "slices, as asked",
         "shares, as asked"};
-    static struct fulcrum_placements plan;
     struct asked *asked = ask("dgx-a100", "isaac-ant", NULL);
     struct fulcrum_mig_layout layout;
     ASSERT_OK(fulcrum_mig_layout_parse(
@@ -124,86 +128,71 @@ TEST(test_every_placement_of_a_resident_workload_is_asked)
     asked->terms.given_shares[0] = 0.6;
     asked->terms.given_shares[1] = 0.1;
     asked->terms.given_shares[2] = 0.3;
-    ASSERT_OK(make(asked, 10.0, &plan, NULL));
-    CU_ASSERT_EQUAL(plan.count, LENGTH(names));
+    const struct fulcrum_placements *plan = made(asked, 10.0);
+    CU_ASSERT_EQUAL(plan->count, LENGTH(names));
     for (size_t i = 0; i < LENGTH(names); i++) {
-        assert_answered(&plan, find(&plan, names[i]));
+        assert_answered(plan, find(plan, names[i]));
     }
-    CU_ASSERT_STRING_EQUAL(
-        find(&plan, "slices, as asked")->layout, "4g.20gb + 3g.20gb");
-    CU_ASSERT(find(&plan, "slices, as asked")->steps_per_s <=
-              find(&plan, "slices, best")->steps_per_s);
-    CU_ASSERT(find(&plan, "shares, as asked")->steps_per_s <=
-              find(&plan, "shares, best")->steps_per_s);
-    CU_ASSERT_EQUAL(plan.rows[0].speedup.value, 1.0);
+    CU_ASSERT_STRING_EQUAL(find(plan, "slices, as asked")->layout, "4g.20gb + 3g.20gb");
+    CU_ASSERT(find(plan, "slices, as asked")->steps_per_s <=
+              find(plan, "slices, best")->steps_per_s);
+    CU_ASSERT(find(plan, "shares, as asked")->steps_per_s <=
+              find(plan, "shares, best")->steps_per_s);
+    CU_ASSERT_EQUAL(plan->rows[0].speedup.value, 1.0);
 }
 
-/* Alone it is what `fulcrum predict` says, watts too. */
 TEST(test_exclusive_is_what_is_predicted)
 {
-    static struct fulcrum_placements plan;
     struct asked *asked = ask("dgx-a100", "isaac-ant", NULL);
-    const struct fulcrum_point point = {NULL, 0, 0, 1};
-    const struct fulcrum_predict_options options = {.draws = 0};
-    struct fulcrum_prediction prediction;
     asked->terms.instances = 1;
     asked->terms.mig = NULL;
-    ASSERT_OK(make(asked, 0.0, &plan, NULL));
-    CU_ASSERT_EQUAL(plan.count, 2);
-    ASSERT_OK(
-        fulcrum_predict(asked->place.scenario, &point, &options, &prediction, NULL));
-    assert_close("rate", plan.rows[0].steps_per_s,
-        prediction.value[FULCRUM_OUTPUT_steps_per_s], 1e-12);
-    assert_close(
-        "watts", plan.rows[0].gpu_w, prediction.value[FULCRUM_OUTPUT_gpu_w], 1e-12);
-    CU_ASSERT(isnan(plan.rows[0].speedup.lo));
+    const struct fulcrum_placements *plan = made(asked, 0.0);
+    CU_ASSERT_EQUAL(plan->count, 2);
+    assert_predicted(&asked->place, &plan->rows[0]);
+    CU_ASSERT(isnan(plan->rows[0].speedup.lo));
 }
 
 /* Environments too many for two processes: those rows say so, the first one runs. */
 TEST(test_what_does_not_fit_has_a_reason)
 {
-    static struct fulcrum_placements plan;
     struct asked *asked = ask("dgx-a100", "isaac-ant", NULL);
     asked->place.inputs.base.workload.simulation.env_count = 100000;
     place_renew(&asked->place);
     asked->terms.envs_each = 1;
-    ASSERT_OK(make(asked, 3.0, &plan, NULL));
-    CU_ASSERT(plan.rows[0].steps_per_s > 0.0);
-    assert_refused(&plan, "shares, equal x 2", "GB of memory in all");
+    const struct fulcrum_placements *plan = made(asked, 3.0);
+    CU_ASSERT(plan->rows[0].steps_per_s > 0.0);
+    assert_refused(plan, "shares, equal x 2", "GB of memory in all");
 }
 
 TEST(test_environments_are_dealt_out_whole)
 {
-    static struct fulcrum_placements plan;
     struct asked *asked =
         ask("dgx-a100", "isaac-ant", "workload.simulation.env_count=3");
-    ASSERT_OK(make(asked, 0.0, &plan, NULL));
-    CU_ASSERT(find(&plan, "time-sliced x 2")->steps_per_s > 0.0);
-    assert_refused(&plan, "time-sliced x 4", "3 environments cannot be dealt");
-    CU_ASSERT(find(&plan, "shares, best")->placed.instances <= 3.0);
+    const struct fulcrum_placements *plan = made(asked, 0.0);
+    CU_ASSERT(find(plan, "time-sliced x 2")->steps_per_s > 0.0);
+    assert_refused(plan, "time-sliced x 4", "3 environments cannot be dealt");
+    CU_ASSERT(find(plan, "shares, best")->placed.instances <= 3.0);
 }
 
 /* Actors on the CPU: whole loops on equal parts, by the network. */
 TEST(test_actors_are_placed_as_whole_loops)
 {
-    static struct fulcrum_placements plan;
     struct asked *asked = ask("dgx-a100", "r2d2-atari", "run.actor_count=256");
-    ASSERT_OK(make(asked, 0.0, &plan, NULL));
-    CU_ASSERT_EQUAL(plan.count, 3);
-    CU_ASSERT_EQUAL(plan.loop.count, 0);
-    CU_ASSERT_STRING_EQUAL(plan.rows[2].name, "shares, equal x 4");
-    CU_ASSERT(plan.rows[2].steps_per_s > 0.0);
+    const struct fulcrum_placements *plan = made(asked, 0.0);
+    CU_ASSERT_EQUAL(plan->count, 3);
+    CU_ASSERT_EQUAL(plan->loop.count, 0);
+    CU_ASSERT_STRING_EQUAL(plan->rows[2].name, "shares, equal x 4");
+    CU_ASSERT(plan->rows[2].steps_per_s > 0.0);
     asked->terms.instances = 3;
-    ASSERT_OK(make(asked, 0.0, &plan, NULL));
+    plan = made(asked, 0.0);
     assert_refused(
-        &plan, "shares, equal x 3", "cannot be shared equally by 3 instances of GPUs");
+        plan, "shares, equal x 3", "cannot be shared equally by 3 instances of GPUs");
 }
 
 TEST(test_a_signal_ends_it)
 {
-    static struct fulcrum_placements plan;
     struct asked *asked = ask("dgx-a100", "isaac-ant", NULL);
     struct fulcrum_error err = {FULCRUM_OK, ""};
-    CU_ASSERT_EQUAL(make_until(asked, 10.0, 1, &plan, &err), FULCRUM_ERR_INTERRUPTED);
+    CU_ASSERT_EQUAL(make(asked, 10.0, 1, &err), FULCRUM_ERR_INTERRUPTED);
     CU_ASSERT_STRING_EQUAL(err.detail, "interrupted");
 }

@@ -1,10 +1,12 @@
-/* test_thread_need.c - fewest threads near the plateau: closed forms, brute force. */
+/* test_thread_need.c - fewest threads near the plateau: closed forms, brute force; and
+ * the first place that reaches a share of the best, asked for seldom. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "model/whatif/recommend.h"
 
 #include <math.h>
-#include <string.h>
 
+#include "model/quantity.h"
+#include "model/stream.h"
 #include "tests/support/designs.h"
 #include "tests/support/suite.h"
 
@@ -50,8 +52,7 @@ static void start(struct fixture *f, double gpus, double learners)
 static struct fulcrum_thread_need need_of(struct fixture *f, uint64_t draw)
 {
     struct fulcrum_thread_need need = {.thread_count = 0.0};
-    struct fulcrum_error err = {FULCRUM_OK, ""};
-    ASSERT_OK(fulcrum_thread_need_find(&f->plan, f->predictor, draw, &need, &err));
+    ASSERT_OK(fulcrum_thread_need_find(&f->plan, f->predictor, draw, &need, NULL));
     return need;
 }
 
@@ -74,7 +75,7 @@ static double rate_at(const struct fixture *f, double threads, uint64_t draw)
 static struct fixture *learner_bound(void)
 {
     struct fixture *f = fixture_of();
-    designs_gpu(&f->base);
+    f->base = gpu_design();
     f->base.workload.training.env_steps_per_train_step = 1000;
     f->base.workload.training.train_step_s = 0.1;
     f->base.workload.training.queue_train_steps = 3;
@@ -124,7 +125,7 @@ TEST(test_bisection_agrees_with_trying_every_count)
     static const double runs[][2] = {{1, 0}, {3, 0}, {8, 0}, {2, 1}, {5, 2}, {8, 7}};
     for (size_t i = 0; i < LENGTH(runs); i++) {
         struct fixture *f = fixture_of();
-        designs_gpu(&f->base);
+        f->base = gpu_design();
         f->base.workload.host.reserved_threads = 3;
         f->base.workload.host.per_batch_s = 1e-3;
         f->base.workload.training.env_steps_per_train_step = 3360;
@@ -180,16 +181,189 @@ TEST(test_what_cannot_run_is_said)
     struct fixture *f = learner_bound();
     start(f, 2, 2);
     struct fulcrum_thread_need need = {.thread_count = -1.0};
-    struct fulcrum_error err = {FULCRUM_OK, ""};
-    CU_ASSERT_EQUAL(fulcrum_thread_need_find(&f->plan, f->predictor, 0, &need, &err),
+    CU_ASSERT_EQUAL(fulcrum_thread_need_find(&f->plan, f->predictor, 0, &need, NULL),
         FULCRUM_ERR_RANGE);
     CU_ASSERT_EQUAL(need.thread_count, -1.0);
     f->settings[1].number = 1;
     f->plan.most_threads = 1;
-    CU_ASSERT_EQUAL(fulcrum_thread_need_find(&f->plan, f->predictor, 0, &need, &err),
-        FULCRUM_ERR_INFEASIBLE);
-    CU_ASSERT_PTR_NOT_NULL(strstr(err.detail, "threads up to 1"));
+    ASSERT_FAILS(fulcrum_thread_need_find(&f->plan, f->predictor, 0, &need, &err),
+        FULCRUM_ERR_INFEASIBLE, "threads up to 1");
     f->plan.most_threads = 4;
-    ASSERT_OK(fulcrum_thread_need_find(&f->plan, f->predictor, 0, &need, &err));
+    need = need_of(f, 0);
     CU_ASSERT_EQUAL(need.is_rising, 1);
+}
+
+enum { PLACES_MOST = 2000 };
+
+struct drawn_curve {
+    double value[PLACES_MOST];
+    size_t count;
+    size_t asked[PLACES_MOST]; /* how often */
+    size_t fails_at;           /* a place; count: nowhere */
+};
+
+static enum fulcrum_status value_of(
+    void *context, size_t place, double *out, struct fulcrum_error *err)
+{
+    struct drawn_curve *curve = context;
+    if (place == curve->fails_at) {
+        return fulcrum_fail(err, FULCRUM_ERR_INTERRUPTED, "stopped");
+    }
+    curve->asked[place]++;
+    *out = curve->value[place];
+    return FULCRUM_OK;
+}
+
+static void reset(struct drawn_curve *curve, size_t count)
+{
+    curve->count = count;
+    curve->fails_at = count;
+    for (size_t i = 0; i < count; i++) {
+        curve->asked[i] = 0;
+    }
+}
+
+static size_t by_all_places(const struct drawn_curve *curve, double share)
+{
+    double best = 0.0;
+    for (size_t i = 0; i < curve->count; i++) {
+        best = curve->value[i] > best ? curve->value[i] : best;
+    }
+    size_t first = 0;
+    while (!(curve->value[first] >= share * best)) {
+        first++;
+    }
+    return first;
+}
+
+/* Returns how many places were asked for, each of them once. */
+static size_t check(struct drawn_curve *curve, double share)
+{
+    struct fulcrum_fewest found = {.asked = 0};
+    size_t count = curve->count;
+    const struct fulcrum_asked_curve asked_of = {value_of, curve, count};
+    reset(curve, count);
+    ASSERT_OK(fulcrum_fewest_find(&asked_of, share, &found, NULL));
+    CU_ASSERT_EQUAL(found.place, by_all_places(curve, share));
+    CU_ASSERT_EQUAL(found.value, curve->value[found.place]);
+    size_t asked = 0;
+    for (size_t i = 0; i < count; i++) {
+        CU_ASSERT(curve->asked[i] <= 1);
+        asked += curve->asked[i];
+    }
+    CU_ASSERT_EQUAL(asked, found.asked);
+    return asked;
+}
+
+/* A number in [0, 1), the k-th of a stream. */
+static double fraction(uint64_t seed, uint64_t k)
+{
+    return (double)(fulcrum_stream_seed(seed, k, 0) >> 11U) / 9007199254740992.0;
+}
+
+static const double shares[] = {0.3, 0.5, 0.8, 0.9, 0.95, 0.99, 1.0};
+enum { SHARES = LENGTH(shares) };
+
+/* Checks each share; returns the most places that one took. */
+static size_t most_asked(struct drawn_curve *curve)
+{
+    size_t most = 0;
+    for (size_t j = 0; j < SHARES; j++) {
+        size_t asked = check(curve, shares[j]);
+        most = asked > most ? asked : most;
+    }
+    return most;
+}
+
+/* x / (1 + x^p)^(1/p): a line, a knee and a plateau, level to the last digit. */
+TEST(test_a_rising_curve_takes_a_few_places)
+{
+    static struct drawn_curve curve;
+    for (uint64_t seed = 0; seed < 40; seed++) {
+        reset(&curve, 100 + (size_t)(fraction(1, seed) * 1900.0));
+        double knee = 2.0 + fraction(2, seed) * (double)curve.count;
+        double sharpness = 1.0 + 20.0 * fraction(3, seed);
+        for (size_t i = 0; i < curve.count; i++) {
+            double x = ((double)i + 1.0) / knee;
+            curve.value[i] = x / pow(1.0 + pow(x, sharpness), 1.0 / sharpness);
+        }
+        CU_ASSERT(most_asked(&curve) < 26 + 52);
+    }
+}
+
+/* Performance per watt rises and falls; the top is narrow, and nowhere near an end. */
+TEST(test_a_curve_with_one_top_takes_a_few_places)
+{
+    static struct drawn_curve curve;
+    for (uint64_t seed = 0; seed < 40; seed++) {
+        reset(&curve, 600);
+        double top = fraction(4, seed) * 600.0;
+        double width = 4.0 + 100.0 * fraction(5, seed);
+        for (size_t i = 0; i < curve.count; i++) {
+            curve.value[i] = 1.0 / (1.0 + fabs((double)i - top) / width);
+        }
+        CU_ASSERT(most_asked(&curve) < 26 + 72);
+    }
+}
+
+/* Actors that are rounded to what GPUs share make teeth. */
+TEST(test_teeth_of_any_period_are_seen)
+{
+    static struct drawn_curve curve;
+    for (size_t period = 2; period < 40; period++) {
+        reset(&curve, 500);
+        double depth = 0.01 + 0.002 * (double)period;
+        for (size_t i = 0; i < curve.count; i++) {
+            double tooth = (double)(i % period) / (double)period;
+            curve.value[i] = fmin(1.0, 0.01 * (double)i) * (1.0 - depth * tooth);
+        }
+        (void)most_asked(&curve);
+    }
+}
+
+/* Too few actors for a batch, and too many for the machine. */
+TEST(test_places_without_a_value_are_passed_over)
+{
+    static struct drawn_curve curve;
+    reset(&curve, 400);
+    for (size_t i = 0; i < curve.count; i++) {
+        curve.value[i] = i < 37 ? FULCRUM_UNKNOWN : 1.0 - exp(-0.02 * (double)(i - 30));
+    }
+    CU_ASSERT(check(&curve, 0.9) < 72);
+    for (size_t i = 0; i < curve.count; i++) {
+        curve.value[i] = i % 8 == 5 ? (double)i : FULCRUM_UNKNOWN;
+    }
+    CU_ASSERT_EQUAL(check(&curve, 0.9), curve.count);
+}
+
+TEST(test_short_curves_are_known_whole)
+{
+    static struct drawn_curve curve;
+    for (size_t count = 1; count <= 48; count++) {
+        reset(&curve, count);
+        for (size_t i = 0; i < count; i++) {
+            curve.value[i] = 1.0 + fraction(6 + count, i);
+        }
+        CU_ASSERT_EQUAL(check(&curve, 0.9), count);
+    }
+}
+
+TEST(test_failures_are_told)
+{
+    static struct drawn_curve curve;
+    struct fulcrum_fewest found = {.asked = 77};
+    const struct fulcrum_asked_curve whole = {value_of, &curve, 300};
+    const struct fulcrum_asked_curve empty = {value_of, &curve, 0};
+    reset(&curve, 300);
+    for (size_t i = 0; i < curve.count; i++) {
+        curve.value[i] = i % 2 == 0 ? FULCRUM_UNKNOWN : 0.0;
+    }
+    CU_ASSERT_EQUAL(
+        fulcrum_fewest_find(&whole, 0.9, &found, NULL), FULCRUM_ERR_INFEASIBLE);
+    curve.fails_at = 299;
+    CU_ASSERT_EQUAL(
+        fulcrum_fewest_find(&whole, 0.9, &found, NULL), FULCRUM_ERR_INTERRUPTED);
+    CU_ASSERT_EQUAL(
+        fulcrum_fewest_find(&empty, 0.9, &found, NULL), FULCRUM_ERR_INFEASIBLE);
+    CU_ASSERT_EQUAL(found.asked, 77);
 }
