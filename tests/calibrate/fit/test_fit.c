@@ -287,9 +287,8 @@ TEST(test_fit_reports_a_form_without_values)
     const struct fulcrum_fit_problem problem =
         problem_of(never_finite, &parameter, x, x, 3);
     struct fulcrum_fit_result result;
-    struct fulcrum_error err = {FULCRUM_OK, ""};
-    CU_ASSERT_EQUAL(fulcrum_fit(&result, &problem, &err), FULCRUM_ERR_NO_FIT);
-    CU_ASSERT_STRING_EQUAL(err.detail, "hand: the form has no value at the start");
+    ASSERT_SAYS(fulcrum_fit(&result, &problem, &err), FULCRUM_ERR_NO_FIT,
+        "hand: the form has no value at the start");
 }
 
 /* Says nothing of its parameter, once that is above its start. */

@@ -157,9 +157,7 @@ static struct fulcrum_reference *reference_of(
 {
     const struct fulcrum_measured_plan plan = plan_of(calibration);
     struct fulcrum_reference *reference = NULL;
-    struct fulcrum_error err = {FULCRUM_OK, ""};
-    ASSERT_OK(fulcrum_measured_reference(&plan, &reference, &err));
-    CU_ASSERT_STRING_EQUAL(err.detail, "");
+    ASSERT_SAYS(fulcrum_measured_reference(&plan, &reference, &err), FULCRUM_OK, "");
     if (reference == NULL) {
         abort();
     }
@@ -194,16 +192,14 @@ static void assert_setting(
         path, setting != NULL ? setting->number : (double)NAN, expected, 1e-12);
 }
 
-struct expected_point {
+static const struct expected_point {
     const char *series;
     double actors;
     double envs;
     double size;
     double share;
     double rate;
-};
-
-static const struct expected_point expected[POINTS] = {
+} expected[POINTS] = {
     {"greedy K=1", 1, 1, 0, 0, 900},
     {"greedy to 8 K=1", 4, 1, 8, 0, 3300},
     {"fixed share 0.5 K=2", 6, 2, 0, 0.5, 4100},
@@ -303,16 +299,15 @@ TEST(test_training_of_another_size_lies_on_the_line)
 /* The calibration's own step needs no line. */
 TEST(test_a_calibration_of_longer_steps_is_refused)
 {
-    struct fulcrum_error err = {FULCRUM_OK, ""};
     struct fulcrum_reference *reference = NULL;
     start();
     struct fulcrum_calibration *calibration = new_calibration();
     add_quantity(calibration, "frame_skip", 15.0);
     const struct fulcrum_measured_plan plan = plan_of(calibration);
-    CU_ASSERT_EQUAL(
-        fulcrum_measured_reference(&plan, &reference, &err), FULCRUM_ERR_MISSING);
+    ASSERT_FAILS(fulcrum_measured_reference(&plan, &reference, &err),
+        FULCRUM_ERR_MISSING,
+        "hand was taken with 15 frames a step, and this run has 5");
     CU_ASSERT_PTR_NULL(reference);
-    assert_part(err.detail, "hand was taken with 15 frames a step, and this run has 5");
     calibration = new_calibration();
     add_quantity(calibration, "frame_skip", 5.0);
     (void)reference_of(calibration);
@@ -335,13 +330,12 @@ static struct fulcrum_prediction *predict(const struct fulcrum_reference *refere
     const struct fulcrum_calibration *calibration)
 {
     struct fulcrum_prediction *out = calloc(POINTS, sizeof *out);
-    struct fulcrum_error err = {FULCRUM_OK, ""};
     if (out == NULL) {
         abort();
     }
-    ASSERT_OK(fulcrum_reference_predict(reference, calibration,
-        &(struct fulcrum_reference_prediction){.points = out}, &err));
-    CU_ASSERT_STRING_EQUAL(err.detail, "");
+    const struct fulcrum_reference_prediction to = {.points = out};
+    ASSERT_SAYS(
+        fulcrum_reference_predict(reference, calibration, &to, &err), FULCRUM_OK, "");
     found.predictions[found.prediction_count++] = out;
     return out;
 }
@@ -527,10 +521,8 @@ TEST(test_nothing_measured_is_no_reference)
     }
     const struct fulcrum_measured_plan plan = plan_of(NULL);
     struct fulcrum_reference *reference = NULL;
-    struct fulcrum_error err = {FULCRUM_OK, ""};
-    CU_ASSERT_EQUAL(
-        fulcrum_measured_reference(&plan, &reference, &err), FULCRUM_ERR_MISSING);
-    CU_ASSERT_STRING_EQUAL(err.detail, "nothing was measured");
+    ASSERT_SAYS(fulcrum_measured_reference(&plan, &reference, &err),
+        FULCRUM_ERR_MISSING, "nothing was measured");
     CU_ASSERT_PTR_NULL(reference);
 }
 
@@ -573,9 +565,7 @@ TEST(test_predictions_survive_the_file)
     struct fulcrum_reference *reference = reference_of(calibration);
     ASSERT_OK(fulcrum_reference_save(reference, path, NULL));
     struct fulcrum_reference *read = NULL;
-    struct fulcrum_error err = {FULCRUM_OK, ""};
-    ASSERT_OK(fulcrum_reference_load(path, &read, &err));
-    CU_ASSERT_STRING_EQUAL(err.detail, "");
+    ASSERT_SAYS(fulcrum_reference_load(path, &read, &err), FULCRUM_OK, "");
     if (read == NULL) {
         abort();
     }

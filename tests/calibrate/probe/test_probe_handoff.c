@@ -15,14 +15,9 @@
 
 enum { PAUSES = 7 };
 
-static const char *const paths[] = {
-    "workload.host.per_batch_s",
-    "workload.host.per_request_s",
-    "workload.host.per_item_s",
-    "workload.host.actor_s",
-    "workload.host.wake_s",
-    "workload.host.delay_s",
-};
+static const char *const paths[] = {"workload.host.per_batch_s",
+    "workload.host.per_request_s", "workload.host.per_item_s", "workload.host.actor_s",
+    "workload.host.wake_s", "workload.host.delay_s"};
 
 enum { PATH_COUNT = LENGTH(paths) };
 

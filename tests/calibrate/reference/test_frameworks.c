@@ -35,11 +35,11 @@ struct predicted {
 static void predict(struct predicted *out)
 {
     for (size_t i = 0; i < ENVIRONMENTS; i++) {
-        struct fulcrum_error err = {FULCRUM_OK, ""};
-        ASSERT_OK(fulcrum_reference_load(
-            environments[i].reference, &out->references[i], &err));
-        ASSERT_OK(fulcrum_validate(out->references[i], NULL, &out->sets[i], &err));
-        CU_ASSERT_STRING_EQUAL(err.detail, "");
+        ASSERT_SAYS(fulcrum_reference_load(
+                        environments[i].reference, &out->references[i], &err),
+            FULCRUM_OK, "");
+        ASSERT_SAYS(fulcrum_validate(out->references[i], NULL, &out->sets[i], &err),
+            FULCRUM_OK, "");
     }
 }
 

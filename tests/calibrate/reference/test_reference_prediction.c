@@ -53,10 +53,9 @@ static struct fulcrum_prediction predict(const struct fulcrum_reference *referen
     const struct fulcrum_calibration *calibration)
 {
     struct fulcrum_prediction out = {.actor_count = 0.0};
-    struct fulcrum_error err = {FULCRUM_OK, ""};
-    ASSERT_OK(fulcrum_reference_predict(reference, calibration,
-        &(struct fulcrum_reference_prediction){.points = &out}, &err));
-    CU_ASSERT_STRING_EQUAL(err.detail, "");
+    const struct fulcrum_reference_prediction to = {.points = &out};
+    ASSERT_SAYS(
+        fulcrum_reference_predict(reference, calibration, &to, &err), FULCRUM_OK, "");
     return out;
 }
 
@@ -257,13 +256,12 @@ TEST(test_what_is_no_field_is_named)
     struct fulcrum_calibration *calibration = hand_priors();
     struct fulcrum_reference *one = hand_reference(actors, 1, "steps_per_s");
     struct fulcrum_prediction out;
+    const struct fulcrum_reference_prediction to = {.points = &out};
     (void)strcpy(one->points[0].settings[0].path, "run.actors");
-    ASSERT_FAILS(fulcrum_reference_predict(one, calibration,
-                     &(struct fulcrum_reference_prediction){.points = &out}, &err),
+    ASSERT_FAILS(fulcrum_reference_predict(one, calibration, &to, &err),
         FULCRUM_ERR_UNKNOWN_NAME, "hand: points are set by 'run.actors'");
     one->points[0].setting_count = FULCRUM_POINT_SETTINGS_MOST + 1;
-    ASSERT_FAILS(fulcrum_reference_predict(one, calibration,
-                     &(struct fulcrum_reference_prediction){.points = &out}, &err),
+    ASSERT_FAILS(fulcrum_reference_predict(one, calibration, &to, &err),
         FULCRUM_ERR_RANGE, "hand: point 0 sets 9 fields: expected at most 8");
     fulcrum_reference_free(one);
     fulcrum_calibration_free(calibration);

@@ -204,9 +204,8 @@ static struct fulcrum_parameter *parameter_of(
 static struct fulcrum_comparison predict(const struct hand *hand)
 {
     struct fulcrum_comparison out = {.count = 0};
-    struct fulcrum_error err = {FULCRUM_OK, ""};
-    ASSERT_OK(fulcrum_predict_reference(hand->reference, hand->priors, &out, &err));
-    CU_ASSERT_STRING_EQUAL(err.detail, "");
+    ASSERT_SAYS(fulcrum_predict_reference(hand->reference, hand->priors, &out, &err),
+        FULCRUM_OK, "");
     return out;
 }
 
