@@ -307,12 +307,6 @@ TEST(test_duty_ends_when_told)
     close_rig(&rig);
 }
 
-static bool stop_at_once(void *user)
-{
-    (void)user;
-    return 1;
-}
-
 TEST(test_idle_watts_are_those_of_a_gpu_that_nobody_holds)
 {
     struct rig rig;
@@ -331,7 +325,7 @@ TEST(test_idle_watts_are_those_of_a_gpu_that_nobody_holds)
     assert_close("idle", idle.watts[0][0], FAKE_IDLE_W, 0.02);
     CU_ASSERT(isnan(idle.watts[1][0]));
     assert_part(idle.reason, "gpu-1: nvmlDeviceGetPowerUsage");
-    const struct fulcrum_listener impatient = {.stop = stop_at_once};
+    const struct fulcrum_listener impatient = {.stop = probing_stop};
     fulcrum_gpu_idle_measure(&idle, &meters, 26, &impatient);
     CU_ASSERT_EQUAL(idle.sample_count, 0);
     rig.fake->init_result = 9;
