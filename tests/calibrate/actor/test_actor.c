@@ -265,8 +265,7 @@ TEST(test_frame_skip_asked_for_is_in_force)
             continue;
         }
         CU_ASSERT_EQUAL(stage.info.frame_skip, 1.0);
-        struct trace once = trace_of(&stage, DEFAULT_SEED);
-        CU_ASSERT(once.all_finite);
+        CU_ASSERT(trace_of(&stage, DEFAULT_SEED).all_finite);
         stage.actor->close(stage.shared);
     }
 }

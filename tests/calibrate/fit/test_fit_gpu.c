@@ -107,8 +107,7 @@ TEST(test_errors_cover_the_truth_under_noise)
         struct fulcrum_gpu_power_fit fit = fit_of(loads, FULL);
         for (int j = 0; j < FITTED; j++) {
             const struct fulcrum_fit_estimate *found = &fit.fit.parameter[j];
-            double off = found->value - wanted[j];
-            within[j] += fabs(off) < 2 * found->standard_error;
+            within[j] += fabs(found->value - wanted[j]) < 2 * found->standard_error;
             mean[j] += found->value / DRAWS;
         }
     }

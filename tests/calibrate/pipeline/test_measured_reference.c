@@ -339,8 +339,7 @@ TEST(test_each_point_is_predicted_at_its_speed)
     static const double canaries_s[ITEMS] = {2e-4, 2.2e-4, 1.8e-4, 2e-4, 0.0, 2.5e-4};
     start();
     struct fulcrum_calibration *calibration = new_calibration();
-    struct fulcrum_reference *plain = reference_of(calibration);
-    struct fulcrum_prediction *before = predict(plain, calibration);
+    struct fulcrum_prediction *before = predict(reference_of(calibration), calibration);
     for (size_t i = 0; i < ITEMS; i++) {
         found.items[i].median.canary_s = canaries_s[i];
     }

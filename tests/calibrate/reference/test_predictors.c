@@ -1029,6 +1029,11 @@ struct fault {
     const char *detail;
 };
 
+static void copy_text(char *out, size_t size, const char *text)
+{
+    (void)snprintf(out, size, "%s", text);
+}
+
 static void spoil(struct made *made, const struct fault *fault)
 {
     size_t at = fault->at;
@@ -1040,10 +1045,11 @@ static void spoil(struct made *made, const struct fault *fault)
         set_field(made, fault->text, fault->number);
         break;
     case SERIES:
-        (void)strcpy(made->points[at].series, fault->text);
+        copy_text(made->points[at].series, sizeof made->points[at].series, fault->text);
         break;
     case PATH:
-        (void)strcpy(made->settings[at][0].path, fault->text);
+        copy_text(
+            made->settings[at][0].path, sizeof made->settings[at][0].path, fault->text);
         break;
     case NUMBER:
         made->settings[at][0].number = fault->number;
@@ -1055,7 +1061,8 @@ static void spoil(struct made *made, const struct fault *fault)
         made->points[at].setting_count = 0;
         break;
     case QUANTITY:
-        (void)strcpy(made->observed[at][0].quantity, fault->text);
+        copy_text(made->observed[at][0].quantity, sizeof made->observed[at][0].quantity,
+            fault->text);
         break;
     case VALUE:
         made->observed[at][0].value = fault->number;
