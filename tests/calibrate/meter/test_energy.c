@@ -88,6 +88,15 @@ static struct rig *rig_open(struct fulcrum_energy_options options)
     return rig;
 }
 
+/* A case on that machine. */
+#define RIG_TEST(function) TEST_EACH(function, with_rig, struct rig *rig)
+static void with_rig(void (*run)(struct rig *rig))
+{
+    struct rig *rig = rig_open((struct fulcrum_energy_options){0});
+    run(rig);
+    rig_free(rig);
+}
+
 /* The same with two GPUs that have energy counters. */
 static struct rig *rig_open_gpus(struct fulcrum_energy_options options)
 {
@@ -124,9 +133,8 @@ static void assert_unknown(const char *what, double value)
     CU_ASSERT(isnan(value));
 }
 
-TEST(test_windows_tell_watts_and_joules_per_step)
+RIG_TEST(test_windows_tell_watts_and_joules_per_step)
 {
-    struct rig *rig = rig_open((struct fulcrum_energy_options){0});
     CU_ASSERT(!fulcrum_energy_has_gpu(rig->set));
     run(rig, 3);
     measure(rig, 2, 1000);
@@ -135,12 +143,10 @@ TEST(test_windows_tell_watts_and_joules_per_step)
     assert_close("step", rig->reading.j_per_step, 0.19, 1e-9);
     assert_unknown("GPU", rig->reading.gpu_w);
     assert_part(rig->reading.reason, "nvml: ");
-    rig_free(rig);
 }
 
-TEST(test_short_windows_are_refused)
+RIG_TEST(test_short_windows_are_refused)
 {
-    struct rig *rig = rig_open((struct fulcrum_energy_options){0});
     assert_close("shortest", fulcrum_energy_least_window_s(rig->set), 0.01, 1e-12);
     measure(rig, 0.009, 10);
     assert_unknown("watts", rig->reading.cpu_w);
@@ -149,13 +155,11 @@ TEST(test_short_windows_are_refused)
         "package-0: a window of 0.009 s is shorter than the 0.01 s it needs");
     measure(rig, 0.0101, 10);
     assert_close("watts", rig->reading.cpu_w, 90, 1e-3);
-    rig_free(rig);
 }
 
 /* 100 kJ at no more than a kilowatt: 100 s. */
-TEST(test_long_windows_need_refreshing)
+RIG_TEST(test_long_windows_need_refreshing)
 {
-    struct rig *rig = rig_open((struct fulcrum_energy_options){0});
     measure(rig, 101, 10);
     assert_unknown("watts", rig->reading.cpu_w);
     assert_part(rig->reading.reason, "may wrap twice");
@@ -174,7 +178,6 @@ TEST(test_long_windows_need_refreshing)
     fulcrum_energy_end(rig->set, 10, &rig->reading);
     assert_close("window", rig->reading.window_s, 240, 1e-12);
     assert_close("watts", rig->reading.cpu_w, 90, 1e-9);
-    rig_free(rig);
 }
 
 TEST(test_wraps_within_a_window_are_counted)
@@ -195,9 +198,8 @@ TEST(test_wraps_within_a_window_are_counted)
 }
 
 /* One dead package makes the sum of packages unknown. */
-TEST(test_a_counter_that_stands_still_is_no_zero)
+RIG_TEST(test_a_counter_that_stands_still_is_no_zero)
 {
-    struct rig *rig = rig_open((struct fulcrum_energy_options){0});
     fulcrum_energy_begin(rig->set);
     run(rig, 2);
     write_counter(rig, "intel-rapl:1", 50);
@@ -205,7 +207,6 @@ TEST(test_a_counter_that_stands_still_is_no_zero)
     assert_unknown("packages", rig->reading.cpu_w);
     assert_unknown("step", rig->reading.j_per_step);
     assert_part(rig->reading.reason, "package-1: its counter stood still for 2 s");
-    rig_free(rig);
 }
 
 /* A window of three readings, one of which (3: none) fails. */
@@ -229,9 +230,8 @@ static void run_with_loss(struct rig *rig, int lost)
 }
 
 /* At the start or at the end; between them nothing is read that is not needed. */
-TEST(test_counters_that_cannot_be_read_are_told)
+RIG_TEST(test_counters_that_cannot_be_read_are_told)
 {
-    struct rig *rig = rig_open((struct fulcrum_energy_options){0});
     for (int lost = 0; lost < 3; lost += 2) {
         run_with_loss(rig, lost);
         assert_unknown("watts", rig->reading.cpu_w);
@@ -242,7 +242,6 @@ TEST(test_counters_that_cannot_be_read_are_told)
     run_with_loss(rig, 3);
     assert_close("watts", rig->reading.cpu_w, 90, 1e-9);
     CU_ASSERT_PTR_NULL(strstr(rig->reading.reason, "lost"));
-    rig_free(rig);
 }
 
 TEST(test_without_meters_everything_has_a_reason)
@@ -266,10 +265,9 @@ TEST(test_without_meters_everything_has_a_reason)
     fulcrum_energy_close(NULL);
 }
 
-TEST(test_windows_have_a_beginning_and_steps)
+RIG_TEST(test_windows_have_a_beginning_and_steps)
 {
     static const double no_steps[] = {0, -1, (double)NAN, HUGE_VAL};
-    struct rig *rig = rig_open((struct fulcrum_energy_options){0});
     fulcrum_energy_end(rig->set, 10, &rig->reading);
     assert_unknown("window", rig->reading.window_s);
     assert_unknown("watts", rig->reading.cpu_w);
@@ -282,7 +280,6 @@ TEST(test_windows_have_a_beginning_and_steps)
     }
     fulcrum_energy_end(rig->set, 10, &rig->reading);
     CU_ASSERT_STRING_EQUAL(rig->reading.reason, "no window was begun");
-    rig_free(rig);
 }
 
 /* One window in which the GPUs draw 100 W and 400 W. */
