@@ -6,10 +6,8 @@
 
 #include <math.h>
 #include <sched.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <sys/utsname.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -20,16 +18,8 @@
 #include "tests/support/scratch.h"
 #include "tests/support/suite.h"
 
-/* Makes every folder of `path` below the scratch folder and writes the file. */
 static void put(const struct scratch *scratch, const char *path, const char *text)
 {
-    char folder[512];
-    for (const char *slash = strchr(path, '/'); slash != NULL;
-         slash = strchr(slash + 1, '/')) {
-        (void)snprintf(folder, sizeof folder, "%s/%.*s", scratch->folder,
-            (int)(slash - path), path);
-        (void)mkdir(folder, 0700);
-    }
     free(scratch_write(scratch, path, text));
 }
 

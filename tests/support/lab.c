@@ -292,9 +292,11 @@ static struct fulcrum_live_learner new_learner(struct lab *lab)
         .max_batch = LAB_ROOM};
 }
 
-void lab_open(struct lab *lab, size_t env_count)
+struct fulcrum_live_plan lab_open(
+    struct lab *lab, size_t actor_count, size_t envs_per_actor)
 {
-    CU_ASSERT_FATAL(env_count <= LAB_ENVS_MOST);
+    lab->env_count = actor_count * envs_per_actor;
+    CU_ASSERT_FATAL(lab->env_count <= LAB_ENVS_MOST);
     lab->stage = (struct fulcrum_stage){.actor = &laboratory,
         .shared = calloc(1, sizeof(struct fulcrum_actor_shared)),
         .info = {.observation_kind = FULCRUM_OBSERVE_FLOAT32,
@@ -306,8 +308,7 @@ void lab_open(struct lab *lab, size_t env_count)
     }
     lab->stage.shared->lab = lab;
     number_actions(&lab->stage);
-    lab->env_count = env_count;
-    for (size_t i = 0; i < env_count; i++) {
+    for (size_t i = 0; i < lab->env_count; i++) {
         CU_ASSERT_EQUAL_FATAL(
             fulcrum_stepper_open(&lab->steppers[i], &lab->stage, i, NULL), FULCRUM_OK);
     }
@@ -316,6 +317,12 @@ void lab_open(struct lab *lab, size_t env_count)
     lab->placement = (struct fulcrum_placement){.is_apart = 0};
     CU_ASSERT_EQUAL_FATAL(
         fulcrum_placement_complete(&lab->placement, NULL), FULCRUM_OK);
+    return (struct fulcrum_live_plan){.steppers = lab->steppers,
+        .actor_count = actor_count,
+        .envs_per_actor = envs_per_actor,
+        .inference = lab->learner,
+        .policy = FULCRUM_BATCH_GREEDY,
+        .placement = &lab->placement};
 }
 
 void lab_close(struct lab *lab)
@@ -327,17 +334,6 @@ void lab_close(struct lab *lab)
     free(lab->stage.shared);
     free(lab->learner.state);
     free(lab->trainer.state);
-}
-
-struct fulcrum_live_plan lab_plan(
-    struct lab *lab, size_t actor_count, size_t envs_per_actor)
-{
-    return (struct fulcrum_live_plan){.steppers = lab->steppers,
-        .actor_count = actor_count,
-        .envs_per_actor = envs_per_actor,
-        .inference = lab->learner,
-        .policy = FULCRUM_BATCH_GREEDY,
-        .placement = &lab->placement};
 }
 
 void lab_plan_training(

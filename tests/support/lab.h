@@ -51,14 +51,12 @@ struct lab {
     size_t env_count;
 };
 
-/* Opens so many environments; closed with lab_close. `lab` has to stay where it is. */
-void lab_open(struct lab *lab, size_t env_count);
+/* Opens environments for so many actors; closed with lab_close. `lab` has to stay where
+ * it is. The plan is greedy, without training or limits; all else is the lab's. */
+struct fulcrum_live_plan lab_open(
+    struct lab *lab, size_t actor_count, size_t envs_per_actor);
 
 void lab_close(struct lab *lab);
-
-/* Greedy, without training or limits; everything else is the lab's. */
-struct fulcrum_live_plan lab_plan(
-    struct lab *lab, size_t actor_count, size_t envs_per_actor);
 
 /* The lab's other state trains, every `env_steps` steps; no weights are carried. */
 void lab_plan_training(

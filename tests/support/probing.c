@@ -37,6 +37,12 @@ struct fulcrum_calibration *probing_report(
     return calibration;
 }
 
+bool probing_stop(void *user)
+{
+    (void)user;
+    return true;
+}
+
 struct fulcrum_calibration *probing_run(const struct fulcrum_probe *probe,
     struct fulcrum_bench *bench, int visits, double visit_s)
 {

@@ -10,6 +10,9 @@
 /* Builds without a learner on the CPU measure nothing. */
 bool probing_has_learner(void);
 
+/* Of a listener: ends what runs at once. */
+bool probing_stop(void *user);
+
 /* What a probe reports after so many visits; the caller frees the calibration. */
 struct fulcrum_calibration *probing_run(const struct fulcrum_probe *probe,
     struct fulcrum_bench *bench, int visits, double visit_s);

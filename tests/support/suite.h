@@ -40,6 +40,15 @@
         assert_part(err.detail, (part));                                               \
     } while (0)
 
+/* The call, which gets `&err`, gives that status, or the case ends; `whole` is all that
+ * it says. */
+#define ASSERT_SAYS(call, expected, whole)                                             \
+    do {                                                                               \
+        struct fulcrum_error err = {FULCRUM_OK, ""};                                   \
+        CU_ASSERT_EQUAL_FATAL((call), (expected));                                     \
+        CU_ASSERT_STRING_EQUAL(err.detail, (whole));                                   \
+    } while (0)
+
 struct suite_case {
     const char *name;
     void (*run)(void);

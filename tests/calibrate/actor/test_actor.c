@@ -48,9 +48,7 @@ static struct fulcrum_stage open_stage(const struct fulcrum_actor *actor)
 static struct fulcrum_env *make_env(const struct fulcrum_stage *stage, uint64_t seed)
 {
     struct fulcrum_env *env = NULL;
-    struct fulcrum_error err = {FULCRUM_OK, ""};
-    ASSERT_OK(stage->actor->env_new(stage->shared, seed, &env, &err));
-    CU_ASSERT_STRING_EQUAL(err.detail, "");
+    ASSERT_SAYS(stage->actor->env_new(stage->shared, seed, &env, &err), FULCRUM_OK, "");
     return env;
 }
 
@@ -267,8 +265,7 @@ TEST(test_frame_skip_asked_for_is_in_force)
             continue;
         }
         CU_ASSERT_EQUAL(stage.info.frame_skip, 1.0);
-        struct trace once = trace_of(&stage, DEFAULT_SEED);
-        CU_ASSERT(once.all_finite);
+        CU_ASSERT(trace_of(&stage, DEFAULT_SEED).all_finite);
         stage.actor->close(stage.shared);
     }
 }

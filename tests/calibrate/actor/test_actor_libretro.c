@@ -33,15 +33,11 @@ static struct stage open_toy(const char *manner, double frame_skip)
     char *rom = scratch_write(&stage.scratch, "rom", manner);
     struct fulcrum_actor_options options = {
         .frame_skip = frame_skip, .core = TOY_CORE, .rom = rom};
-    struct fulcrum_error err = {FULCRUM_OK, ""};
-    enum fulcrum_status status =
-        stage.actor->open(&options, &stage.shared, &stage.info, &err);
+    ASSERT_SAYS(
+        stage.actor->open(&options, &stage.shared, &stage.info, &err), FULCRUM_OK, "");
     free(rom);
-    if (status == FULCRUM_OK) {
-        status = stage.actor->env_new(stage.shared, 1, &stage.env, &err);
-    }
-    CU_ASSERT_STRING_EQUAL(err.detail, "");
-    ASSERT_OK(status);
+    ASSERT_SAYS(
+        stage.actor->env_new(stage.shared, 1, &stage.env, &err), FULCRUM_OK, "");
     CU_ASSERT_EQUAL_FATAL(stage.info.observation_count, sizeof stage.observation);
     stage.actor->reset(stage.env, stage.observation);
     return stage;
@@ -92,8 +88,7 @@ TEST(test_picture_is_the_maximum_of_the_last_two_frames)
     for (int i = 0; i < 20; i++) {
         (void)step(&toy, 0.0F);
         const unsigned char *plane = toy.observation + 3 * PLANE;
-        int difference = plane[0] - plane[PLANE - 1];
-        int apart = abs(difference);
+        int apart = abs((int)plane[0] - plane[PLANE - 1]);
         CU_ASSERT(apart == 1 || apart == LEVEL_COUNT - 1);
     }
     close_toy(&toy);

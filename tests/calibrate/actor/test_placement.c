@@ -71,13 +71,11 @@ static void assert_same(
     }
 }
 
-struct written {
+static const struct {
     size_t count;
     unsigned short cpu[8];
     const char *text;
-};
-
-static const struct written lists[] = {
+} lists[] = {
     {0, {0}, ""},
     {1, {7}, "7"},
     {2, {0, 1}, "0-1"},
@@ -138,13 +136,11 @@ TEST(test_doubles_and_disorder_do_no_harm)
     CU_ASSERT_EQUAL(read.cpu[read.count - 1], last);
 }
 
-struct wrong_list {
+static const struct {
     const char *text;
     enum fulcrum_status status;
     const char *part;
-};
-
-static const struct wrong_list wrong[] = {
+} wrong[] = {
     {"zero", FULCRUM_ERR_FORMAT, "zero: expected processors such as 0-3,8"},
     {"-1", FULCRUM_ERR_FORMAT, "-1: expected processors"},
     {"0-", FULCRUM_ERR_FORMAT, "0-: expected processors"},

@@ -17,10 +17,9 @@ static struct fulcrum_device_state *open_on(
 {
     struct fulcrum_device_info ignored;
     struct fulcrum_device_state *state = NULL;
-    struct fulcrum_error err = {FULCRUM_OK, ""};
     const struct fulcrum_device_options options = {0};
     fake_use(driver, cublas);
-    ASSERT_OK(cuda->open(&options, &state, info != NULL ? info : &ignored, &err));
+    ASSERT_OK(cuda->open(&options, &state, info != NULL ? info : &ignored, NULL));
     return state;
 }
 
@@ -30,9 +29,7 @@ static void refuse(const struct fulcrum_device_options *options,
 {
     struct fulcrum_device_state *state = NULL;
     struct fulcrum_device_info info;
-    struct fulcrum_error err = {FULCRUM_OK, ""};
-    CU_ASSERT_EQUAL(cuda->open(options, &state, &info, &err), expected);
-    CU_ASSERT_STRING_EQUAL(err.detail, detail);
+    ASSERT_SAYS(cuda->open(options, &state, &info, &err), expected, detail);
     CU_ASSERT_EQUAL(fake_counts(driver)->live, 0);
 }
 
@@ -41,18 +38,6 @@ static void close_clean(struct fulcrum_device_state *state, const char *driver)
     cuda->close(state);
     CU_ASSERT_EQUAL(fake_counts(driver)->live, 0);
     CU_ASSERT_EQUAL(fake_blas_counts(FAKE_CUBLAS)->live, 0);
-}
-
-static void reserve(struct fulcrum_device_state *state, size_t float_count)
-{
-    struct fulcrum_error err = {FULCRUM_OK, ""};
-    ASSERT_OK(cuda->reserve(state, float_count, &err));
-}
-
-static void finish(struct fulcrum_device_state *state)
-{
-    struct fulcrum_error err = {FULCRUM_OK, ""};
-    ASSERT_OK(cuda->finish(state, &err));
 }
 
 /* to[0..count) = value */
@@ -104,7 +89,7 @@ TEST(test_uploads_may_be_overwritten_at_once)
     if (values == NULL) {
         return;
     }
-    reserve(state, count + 8);
+    ASSERT_OK(cuda->reserve(state, count + 8, NULL));
     for (size_t i = 0; i < count; i++) {
         values[i] = (float)(i % 1000003);
     }
@@ -113,7 +98,7 @@ TEST(test_uploads_may_be_overwritten_at_once)
     float before[8];
     cuda->download(state, before, 0, sizeof before);
     cuda->download(state, values, 8, count * sizeof *values);
-    finish(state);
+    ASSERT_OK(cuda->finish(state, NULL));
     size_t wrong = 0;
     for (size_t i = 0; i < count; i++) {
         wrong += values[i] != (float)(i % 1000003);
@@ -132,7 +117,7 @@ TEST(test_kernels_run_on_every_item_in_order)
         struct fulcrum_device_state *state = open_on(drivers[i], FAKE_CUBLAS, NULL);
         size_t launches = fake_counts(drivers[i])->launches;
         float out[3];
-        reserve(state, (size_t)3 * FULCRUM_FLAT_ROW);
+        ASSERT_OK(cuda->reserve(state, (size_t)3 * FULCRUM_FLAT_ROW, NULL));
         struct fulcrum_device_launch launch =
             fill_with(0, 2 * FULCRUM_FLAT_ROW + 1, 2.5F);
         cuda->launch(state, &launch);
@@ -143,7 +128,7 @@ TEST(test_kernels_run_on_every_item_in_order)
         cuda->download(state, out, 0, 2 * sizeof *out);
         cuda->download(state, out + 2, 2U * FULCRUM_FLAT_ROW, sizeof *out);
         CU_ASSERT_EQUAL(fake_counts(drivers[i])->launches, launches);
-        finish(state);
+        ASSERT_OK(cuda->finish(state, NULL));
         CU_ASSERT_EQUAL(fake_counts(drivers[i])->launches, launches + 2);
         CU_ASSERT_EQUAL(out[0], 2.5F);
         CU_ASSERT_EQUAL(out[1], 4.0F);
@@ -165,12 +150,12 @@ TEST(test_products_go_to_cublas_where_it_is)
         size_t products = fake_blas_counts(FAKE_CUBLAS)->products;
         float out = 0.0F;
         empty.row_count = 0;
-        reserve(state, 3);
+        ASSERT_OK(cuda->reserve(state, 3, NULL));
         cuda->upload(state, 0, arena, sizeof arena);
         cuda->multiply(state, &product);
         cuda->multiply(state, &empty);
         cuda->download(state, &out, 2, sizeof out);
-        finish(state);
+        ASSERT_OK(cuda->finish(state, NULL));
         CU_ASSERT_EQUAL(out, 6.0F);
         CU_ASSERT_EQUAL(fake_blas_counts(FAKE_CUBLAS)->products - products, 1 - i);
         close_clean(state, FAKE_CUDA);
@@ -188,14 +173,13 @@ TEST(test_grants_tell_what_was_really_given)
 {
     struct fulcrum_device_state *state = open_on(FAKE_CUDA, FAKE_CUBLAS, NULL);
     float value = 7.0F;
-    reserve(state, 64);
+    ASSERT_OK(cuda->reserve(state, 64, NULL));
     cuda->upload(state, 3, &value, sizeof value);
     for (int asked = 0; asked <= 132; asked++) {
         double requested = (double)asked;
-        struct fulcrum_error err = {FULCRUM_OK, ""};
         double granted = 0.0;
         float seen = 0.0F;
-        ASSERT_OK(cuda->grant(state, requested, &granted, &err));
+        ASSERT_OK(cuda->grant(state, requested, &granted, NULL));
         CU_ASSERT_EQUAL(granted, granted_of(requested));
         CU_ASSERT_EQUAL(fake_blas_counts(FAKE_CUBLAS)->sm_count_target,
             granted < 132.0 ? (int)granted : 0);
@@ -204,7 +188,7 @@ TEST(test_grants_tell_what_was_really_given)
         cuda->launch(state, &launch);
         cuda->download(state, &seen, 3, sizeof seen);
         cuda->download(state, &value, 4, sizeof value);
-        finish(state);
+        ASSERT_OK(cuda->finish(state, NULL));
         CU_ASSERT_EQUAL(seen, 7.0F);
         CU_ASSERT_EQUAL(value, (float)requested);
         /* The next call may come from another thread. */
@@ -217,10 +201,9 @@ TEST(test_device_may_be_opened_on_a_part)
 {
     struct fulcrum_device_state *state = NULL;
     struct fulcrum_device_info info;
-    struct fulcrum_error err = {FULCRUM_OK, ""};
     struct fulcrum_device_options options = {.sm_count = 20.0};
     fake_use(FAKE_CUDA, FAKE_CUBLAS);
-    ASSERT_OK(cuda->open(&options, &state, &info, &err));
+    ASSERT_OK(cuda->open(&options, &state, &info, NULL));
     CU_ASSERT_EQUAL(info.granted_sm_count, 24.0);
     CU_ASSERT_EQUAL(info.sm_count, 132.0);
     close_clean(state, FAKE_CUDA);
@@ -235,27 +218,24 @@ TEST(test_device_may_be_opened_on_a_part)
 
 TEST(test_grant_that_cannot_be_leaves_things_as_they_are)
 {
-    struct fulcrum_error err = {FULCRUM_OK, ""};
     double granted = -1.0;
     struct fulcrum_device_state *state = open_on(FAKE_CUDA_OLD, FAKE_CUBLAS, NULL);
-    CU_ASSERT_EQUAL(cuda->grant(state, 40.0, &granted, &err), FULCRUM_ERR_UNSUPPORTED);
-    CU_ASSERT_STRING_EQUAL(err.detail,
+    ASSERT_SAYS(cuda->grant(state, 40.0, &granted, &err), FULCRUM_ERR_UNSUPPORTED,
         "cuda: this driver (CUDA 11.4) cannot divide the GPU (needs CUDA 12.4, driver "
         "550 or newer)");
     CU_ASSERT_EQUAL(granted, -1.0);
-    ASSERT_OK(cuda->grant(state, 132.0, &granted, &err));
+    ASSERT_OK(cuda->grant(state, 132.0, &granted, NULL));
     CU_ASSERT_EQUAL(granted, 132.0);
-    CU_ASSERT_EQUAL(cuda->grant(state, NAN, &granted, &err), FULCRUM_ERR_RANGE);
+    CU_ASSERT_EQUAL(cuda->grant(state, NAN, &granted, NULL), FULCRUM_ERR_RANGE);
     close_clean(state, FAKE_CUDA_OLD);
     state = open_on(FAKE_CUDA, FAKE_CUBLAS, NULL);
-    reserve(state, 4);
+    ASSERT_OK(cuda->reserve(state, 4, NULL));
     fake_set("FAKE_CUDA_FAIL", "cuGreenCtxCreate:1");
-    CU_ASSERT_EQUAL(cuda->grant(state, 40.0, &granted, &err), FULCRUM_ERR_UNSUPPORTED);
-    CU_ASSERT_STRING_EQUAL(
-        err.detail, "cuda: cuGreenCtxCreate: CUDA_ERROR_ILLEGAL_ADDRESS (700)");
+    ASSERT_SAYS(cuda->grant(state, 40.0, &granted, &err), FULCRUM_ERR_UNSUPPORTED,
+        "cuda: cuGreenCtxCreate: CUDA_ERROR_ILLEGAL_ADDRESS (700)");
     struct fulcrum_device_launch launch = fill_with(0, 4, 1.0F);
     cuda->launch(state, &launch);
-    finish(state);
+    ASSERT_OK(cuda->finish(state, NULL));
     close_clean(state, FAKE_CUDA);
     fake_use(FAKE_CUDA, FAKE_CUBLAS);
     fake_set("FAKE_CUDA_SMS", "6");
@@ -267,20 +247,19 @@ TEST(test_grant_that_cannot_be_leaves_things_as_they_are)
 /* The stand-in's clock: a launch, and its items over the SMs. */
 TEST(test_marks_give_the_time_of_the_device)
 {
-    struct fulcrum_error err = {FULCRUM_OK, ""};
     struct fulcrum_device_state *state = open_on(FAKE_CUDA, FAKE_CUBLAS, NULL);
     static const double sm_counts[] = {132.0, 8.0};
-    reserve(state, 64);
+    ASSERT_OK(cuda->reserve(state, 64, NULL));
     CU_ASSERT_TRUE(isnan(cuda->elapsed_s(state)));
     for (size_t i = 0; i < 2; i++) {
         double granted = 0.0;
         struct fulcrum_device_launch launch = fill_with(0, 64, 1.0F);
-        ASSERT_OK(cuda->grant(state, sm_counts[i], &granted, &err));
+        ASSERT_OK(cuda->grant(state, sm_counts[i], &granted, NULL));
         cuda->mark(state, 0);
         cuda->launch(state, &launch);
         cuda->mark(state, 1);
         CU_ASSERT_TRUE(isnan(cuda->elapsed_s(state)));
-        finish(state);
+        ASSERT_OK(cuda->finish(state, NULL));
         assert_close("elapsed", cuda->elapsed_s(state),
             FAKE_CUDA_LAUNCH_S + 256.0 / FAKE_CUDA_ITEMS_PER_SM_S / granted, 1e-4);
     }
@@ -289,41 +268,37 @@ TEST(test_marks_give_the_time_of_the_device)
 
 TEST(test_first_failure_is_kept_until_finish)
 {
-    struct fulcrum_error err = {FULCRUM_OK, ""};
     struct fulcrum_device_state *state = open_on(FAKE_CUDA, FAKE_CUBLAS, NULL);
     struct fulcrum_device_launch launch = fill_with(0, 4, 1.0F);
     size_t launches = fake_counts(FAKE_CUDA)->launches;
-    reserve(state, 4);
+    ASSERT_OK(cuda->reserve(state, 4, NULL));
     fake_set("FAKE_CUDA_FAIL", "cuLaunchKernel:1");
     cuda->launch(state, &launch);
     cuda->launch(state, &launch);
     cuda->mark(state, 0);
-    CU_ASSERT_EQUAL(cuda->finish(state, &err), FULCRUM_ERR_UNSUPPORTED);
-    CU_ASSERT_STRING_EQUAL(
-        err.detail, "cuda: cuLaunchKernel: CUDA_ERROR_ILLEGAL_ADDRESS (700)");
+    ASSERT_SAYS(cuda->finish(state, &err), FULCRUM_ERR_UNSUPPORTED,
+        "cuda: cuLaunchKernel: CUDA_ERROR_ILLEGAL_ADDRESS (700)");
     CU_ASSERT_EQUAL(fake_counts(FAKE_CUDA)->launches, launches);
     /* Told once, and what was refused only is no lasting damage. */
     cuda->launch(state, &launch);
-    finish(state);
+    ASSERT_OK(cuda->finish(state, NULL));
     CU_ASSERT_EQUAL(fake_counts(FAKE_CUDA)->launches, launches + 1);
     close_clean(state, FAKE_CUDA);
 }
 
 TEST(test_kernel_that_fails_is_told_by_finish_and_grant)
 {
-    struct fulcrum_error err = {FULCRUM_OK, ""};
     struct fulcrum_device_state *state = open_on(FAKE_CUDA, FAKE_CUBLAS, NULL);
     struct fulcrum_device_launch launch = fill_with(0, 4, 1.0F);
     double granted = 0.0;
-    reserve(state, 4);
-    finish(state);
+    ASSERT_OK(cuda->reserve(state, 4, NULL));
+    ASSERT_OK(cuda->finish(state, NULL));
     fake_set("FAKE_CUDA_FAIL", "kernel:1");
     cuda->launch(state, &launch);
-    CU_ASSERT_EQUAL(cuda->finish(state, &err), FULCRUM_ERR_UNSUPPORTED);
-    CU_ASSERT_STRING_EQUAL(
-        err.detail, "cuda: cuStreamSynchronize: CUDA_ERROR_ILLEGAL_ADDRESS (700)");
+    ASSERT_SAYS(cuda->finish(state, &err), FULCRUM_ERR_UNSUPPORTED,
+        "cuda: cuStreamSynchronize: CUDA_ERROR_ILLEGAL_ADDRESS (700)");
     /* A GPU that failed stays so. */
-    CU_ASSERT_EQUAL(cuda->grant(state, 8.0, &granted, &err), FULCRUM_ERR_UNSUPPORTED);
+    CU_ASSERT_EQUAL(cuda->grant(state, 8.0, &granted, NULL), FULCRUM_ERR_UNSUPPORTED);
     CU_ASSERT_EQUAL(granted, 0.0);
     close_clean(state, FAKE_CUDA);
 }
@@ -396,13 +371,12 @@ TEST(test_cublas_that_does_not_start_is_told)
 
 TEST(test_kernels_are_compiled_once_for_all_shares)
 {
-    struct fulcrum_error err = {FULCRUM_OK, ""};
     size_t compiled = fake_counts(FAKE_CUDA)->jit_calls;
     size_t greens = fake_counts(FAKE_CUDA)->greens;
     struct fulcrum_device_state *state = open_on(FAKE_CUDA, FAKE_CUBLAS, NULL);
     for (int i = 1; i <= 16; i++) {
         double granted = 0.0;
-        ASSERT_OK(cuda->grant(state, 8.0 * i, &granted, &err));
+        ASSERT_OK(cuda->grant(state, 8.0 * i, &granted, NULL));
     }
     CU_ASSERT_EQUAL(fake_counts(FAKE_CUDA)->jit_calls, compiled + 1);
     CU_ASSERT_EQUAL(fake_counts(FAKE_CUDA)->greens, greens + 16);

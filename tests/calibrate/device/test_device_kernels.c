@@ -201,20 +201,16 @@ DEVICE_TEST(test_bytes_stand_for_numbers_up_to_one)
     size_t taken = 0;
     const struct fulcrum_conv conv = fulcrum_conv_make(&taken, shape, 7);
     const size_t count = fulcrum_conv_column_count(&conv);
-    struct fulcrum_pass of_bytes = {.compute = compute,
-        .parameters = 0,
-        .row_count = 1,
-        .input = 1000,
-        .input_is_bytes = 1,
-        .input_first_byte = FIRST,
-        .output = 5000,
-        .column = 10000};
-    struct fulcrum_pass of_floats = {.compute = compute,
-        .parameters = 0,
+    const struct fulcrum_pass of_floats = {.compute = compute,
         .row_count = 1,
         .input = 2000,
         .output = 5000,
         .column = 20000};
+    struct fulcrum_pass of_bytes = of_floats;
+    of_bytes.input = 1000;
+    of_bytes.input_is_bytes = 1;
+    of_bytes.input_first_byte = FIRST;
+    of_bytes.column = 10000;
     unsigned char bytes[BEYOND] = {0};
     struct arrays arrays = {.count = 0};
     float *image = take(&arrays, BYTES, 0);

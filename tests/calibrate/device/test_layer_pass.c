@@ -94,20 +94,14 @@ static void bench_backward(struct bench *bench)
 static void check_gradients(struct bench *bench, size_t offset)
 {
     bench_backward(bench);
-    struct gradient_check of_parameters = {.what = bench->pass.compute->device->name,
-        .values = bench->parameters + offset,
-        .gradients = bench->gradients + offset,
-        .count = bench->parameter_count - offset,
-        .loss = bench_loss,
-        .context = bench};
-    gradient_assert(&of_parameters);
-    struct gradient_check of_input = {.what = "input",
-        .values = bench->input,
-        .gradients = bench->input_gradient,
-        .count = bench->input_count,
-        .loss = bench_loss,
-        .context = bench};
-    gradient_assert(&of_input);
+    const struct gradient_check checks[] = {
+        {bench->pass.compute->device->name, bench->parameters + offset,
+            bench->gradients + offset, bench->parameter_count - offset, bench_loss,
+            bench},
+        {"input", bench->input, bench->input_gradient, bench->input_count, bench_loss,
+            bench}};
+    gradient_assert(&checks[0]);
+    gradient_assert(&checks[1]);
 }
 
 static void dense_forward(const struct bench *bench)
@@ -120,7 +114,8 @@ static void dense_backward(const struct bench *bench)
     fulcrum_linear_backward(bench->layer, &bench->pass);
 }
 
-static struct bench *dense_bench(const struct fulcrum_linear *layer, size_t rows)
+static struct bench *dense_bench(const struct fulcrum_linear *layer,
+    const struct fulcrum_compute *compute, size_t rows)
 {
     static struct bench bench;
     bench = (struct bench){.forward = dense_forward,
@@ -129,6 +124,7 @@ static struct bench *dense_bench(const struct fulcrum_linear *layer, size_t rows
         .parameter_count = layer->biases + layer->output_count,
         .input_count = rows * layer->input_count,
         .output_count = rows * layer->output_count};
+    fill_bench(&bench, compute, rows);
     return &bench;
 }
 
@@ -139,9 +135,7 @@ DEVICE_TEST(test_dense_gradient_matches_differences)
         {6, 1, FULCRUM_LINEAR, 0, 6}, {33, 21, FULCRUM_RELU, 2, 695}};
     for (size_t i = 0; i < LENGTH(layers); i++) {
         for (size_t rows = 1; rows <= 21; rows += 20) {
-            struct bench *bench = dense_bench(&layers[i], rows);
-            fill_bench(bench, compute, rows);
-            check_gradients(bench, layers[i].weights);
+            check_gradients(dense_bench(&layers[i], compute, rows), layers[i].weights);
         }
     }
 }
@@ -149,9 +143,8 @@ DEVICE_TEST(test_dense_gradient_matches_differences)
 DEVICE_TEST(test_dense_without_input_gradient_leaves_parameters_alike)
 {
     const struct fulcrum_linear layer = {7, 5, FULCRUM_RELU, 3, 38};
-    struct bench *bench = dense_bench(&layer, 4);
+    struct bench *bench = dense_bench(&layer, compute, 4);
     float with_input[ROOM];
-    fill_bench(bench, compute, 4);
     bench_backward(bench);
     memcpy(with_input, bench->gradients, sizeof with_input);
     bench->pass.input_gradient = FULCRUM_NOWHERE;
@@ -380,12 +373,9 @@ DEVICE_TEST(test_two_steps_of_one_unit_follow_the_equations)
         0.1F, 1.0F, -0.2F, 0.05F};                         /* biases */
     const float input[] = {1.0F, -2.0F};
     const float state[] = {0.4F, -0.2F};
-    const struct fulcrum_lstm_trace trace = {.step_count = 2,
-        .batch_count = 1,
-        .gates = GATES,
-        .cell = CELL,
-        .cell_tanh = CELL_TANH,
-        .hidden = OUTPUT};
+    struct fulcrum_lstm_trace trace = whole;
+    trace.step_count = 2;
+    trace.batch_count = 1;
     const struct fulcrum_pass pass = {
         .compute = compute, .parameters = PARAMETERS, .row_count = 2, .input = INPUT};
     float cells[3];

@@ -112,18 +112,14 @@ static void check_calibration(const struct fulcrum_cpu_curve_host *host)
     }
 }
 
+/* Also where the noise is known. */
 TEST(test_curve_errors_are_calibrated_under_the_priors)
 {
-    static const struct fulcrum_cpu_curve_host host = {
-        8, 16, 1, FULCRUM_ACTORS_ASYNC, FULCRUM_ACTORS_PINNED, 0.02, 0};
-    check_calibration(&host);
-}
-
-TEST(test_curve_errors_are_calibrated_where_the_noise_is_known)
-{
-    static const struct fulcrum_cpu_curve_host host = {
-        8, 16, 1, FULCRUM_ACTORS_ASYNC, FULCRUM_ACTORS_PINNED, 0.02, 1};
-    check_calibration(&host);
+    static const struct fulcrum_cpu_curve_host hosts[] = {
+        {8, 16, 1, FULCRUM_ACTORS_ASYNC, FULCRUM_ACTORS_PINNED, 0.02, 0},
+        {8, 16, 1, FULCRUM_ACTORS_ASYNC, FULCRUM_ACTORS_PINNED, 0.02, 1}};
+    check_calibration(&hosts[0]);
+    check_calibration(&hosts[1]);
 }
 
 /* Squares of points and priors, written anew for 64 cores in lockstep. Errors are

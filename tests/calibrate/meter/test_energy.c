@@ -20,6 +20,7 @@ struct rig {
     double now_s;
     struct fulcrum_energy_meterset *set;
     struct fulcrum_energy_reading reading;
+    struct fake_nvml *fake; /* of those with GPUs */
 };
 
 static double rig_clock_s(void *user)
@@ -28,30 +29,26 @@ static double rig_clock_s(void *user)
     return rig->now_s;
 }
 
-static void write_text(const struct rig *rig, const char *file, const char *text)
+static void write_text(
+    const struct rig *rig, const char *zone, const char *name, const char *text)
 {
+    char file[80];
+    (void)snprintf(file, sizeof file, CAP "%s/%s", zone, name);
     free(scratch_write(&rig->scratch, file, text));
 }
 
 static void write_counter(const struct rig *rig, const char *zone, double joules)
 {
-    char file[80];
     char text[40];
-    (void)snprintf(file, sizeof file, CAP "%s/energy_uj", zone);
     (void)snprintf(text, sizeof text, "%.0f\n", 1e6 * joules);
-    write_text(rig, file, text);
+    write_text(rig, zone, "energy_uj", text);
 }
 
 static void make_zone(const struct rig *rig, const char *zone, const char *name)
 {
-    char file[80];
-    char text[40];
-    (void)snprintf(file, sizeof file, CAP "%s/name", zone);
-    (void)snprintf(text, sizeof text, "%s\n", name);
-    write_text(rig, file, text);
-    (void)snprintf(file, sizeof file, CAP "%s/max_energy_range_uj", zone);
+    write_text(rig, zone, "name", name);
     /* 100 kJ: at a kilowatt it wraps after 100 s. */
-    write_text(rig, file, "100000000000\n");
+    write_text(rig, zone, "max_energy_range_uj", "100000000000\n");
     write_counter(rig, zone, 50);
 }
 
@@ -71,9 +68,9 @@ static struct rig *rig_new(void)
     }
     rig->scratch = scratch_new();
     rig->now_s = 1000;
-    make_zone(rig, "intel-rapl:0", "package-0");
-    make_zone(rig, "intel-rapl:1", "package-1");
-    make_zone(rig, "intel-rapl:0:0", "dram");
+    make_zone(rig, "intel-rapl:0", "package-0\n");
+    make_zone(rig, "intel-rapl:1", "package-1\n");
+    make_zone(rig, "intel-rapl:0:0", "dram\n");
     return rig;
 }
 
@@ -91,15 +88,26 @@ static struct rig *rig_open(struct fulcrum_energy_options options)
     return rig;
 }
 
-/* Two GPUs with energy counters join it. */
-static struct fake_nvml *add_gpus(const struct rig *rig)
+/* A case on that machine. */
+#define RIG_TEST(function) TEST_EACH(function, with_rig, struct rig *rig)
+static void with_rig(void (*run)(struct rig *rig))
 {
-    struct fake_nvml *fake = fake_gpus(FAKE_NVML);
+    struct rig *rig = rig_open((struct fulcrum_energy_options){0});
+    run(rig);
+    rig_free(rig);
+}
+
+/* The same with two GPUs that have energy counters. */
+static struct rig *rig_open_gpus(struct fulcrum_energy_options options)
+{
+    struct rig *rig = rig_new();
+    rig->fake = fake_gpus(FAKE_NVML);
     char *path = scratch_write(&rig->scratch, "lib/libnvidia-ml.so.1", "");
     (void)remove(path);
     CU_ASSERT_EQUAL_FATAL(symlink(FAKE_NVML, path), 0);
     free(path);
-    return fake;
+    open_set(rig, options);
+    return rig;
 }
 
 /* The packages draw 60 W and 30 W, memory 5 W, for so long. */
@@ -111,58 +119,53 @@ static void run(struct rig *rig, double window_s)
     write_counter(rig, "intel-rapl:0:0", 50 + 5 * (rig->now_s - 1000));
 }
 
+/* One window of that. */
+static void measure(struct rig *rig, double window_s, double step_count)
+{
+    fulcrum_energy_begin(rig->set);
+    run(rig, window_s);
+    fulcrum_energy_end(rig->set, step_count, &rig->reading);
+}
+
 static void assert_unknown(const char *what, double value)
 {
     assert_close(what, isnan(value) ? 0 : value, 0, 0);
     CU_ASSERT(isnan(value));
 }
 
-TEST(test_windows_tell_watts_and_joules_per_step)
+RIG_TEST(test_windows_tell_watts_and_joules_per_step)
 {
-    struct rig *rig = rig_open((struct fulcrum_energy_options){0});
     CU_ASSERT(!fulcrum_energy_has_gpu(rig->set));
     run(rig, 3);
-    fulcrum_energy_begin(rig->set);
-    run(rig, 2);
-    fulcrum_energy_end(rig->set, 1000, &rig->reading);
+    measure(rig, 2, 1000);
     assert_close("window", rig->reading.window_s, 2, 1e-12);
     assert_close("packages", rig->reading.cpu_w, 90, 1e-9);
     assert_close("step", rig->reading.j_per_step, 0.19, 1e-9);
     assert_unknown("GPU", rig->reading.gpu_w);
     assert_part(rig->reading.reason, "nvml: ");
-    rig_free(rig);
 }
 
-TEST(test_short_windows_are_refused)
+RIG_TEST(test_short_windows_are_refused)
 {
-    struct rig *rig = rig_open((struct fulcrum_energy_options){0});
     assert_close("shortest", fulcrum_energy_least_window_s(rig->set), 0.01, 1e-12);
-    fulcrum_energy_begin(rig->set);
-    run(rig, 0.009);
-    fulcrum_energy_end(rig->set, 10, &rig->reading);
+    measure(rig, 0.009, 10);
     assert_unknown("watts", rig->reading.cpu_w);
     assert_unknown("joules of a step", rig->reading.j_per_step);
     assert_part(rig->reading.reason,
         "package-0: a window of 0.009 s is shorter than the 0.01 s it needs");
-    fulcrum_energy_begin(rig->set);
-    run(rig, 0.0101);
-    fulcrum_energy_end(rig->set, 10, &rig->reading);
+    measure(rig, 0.0101, 10);
     assert_close("watts", rig->reading.cpu_w, 90, 1e-3);
-    rig_free(rig);
 }
 
 /* 100 kJ at no more than a kilowatt: 100 s. */
-TEST(test_long_windows_need_refreshing)
+RIG_TEST(test_long_windows_need_refreshing)
 {
-    struct rig *rig = rig_open((struct fulcrum_energy_options){0});
-    fulcrum_energy_begin(rig->set);
-    run(rig, 101);
-    fulcrum_energy_end(rig->set, 10, &rig->reading);
+    measure(rig, 101, 10);
     assert_unknown("watts", rig->reading.cpu_w);
     assert_part(rig->reading.reason, "may wrap twice");
     fulcrum_energy_begin(rig->set);
     run(rig, 99);
-    write_text(rig, CAP "intel-rapl:1/energy_uj", "lost\n");
+    write_text(rig, "intel-rapl:1", "energy_uj", "lost\n");
     fulcrum_energy_refresh(rig->set);
     run(rig, 1);
     fulcrum_energy_end(rig->set, 10, &rig->reading);
@@ -175,7 +178,6 @@ TEST(test_long_windows_need_refreshing)
     fulcrum_energy_end(rig->set, 10, &rig->reading);
     assert_close("window", rig->reading.window_s, 240, 1e-12);
     assert_close("watts", rig->reading.cpu_w, 90, 1e-9);
-    rig_free(rig);
 }
 
 TEST(test_wraps_within_a_window_are_counted)
@@ -196,9 +198,8 @@ TEST(test_wraps_within_a_window_are_counted)
 }
 
 /* One dead package makes the sum of packages unknown. */
-TEST(test_a_counter_that_stands_still_is_no_zero)
+RIG_TEST(test_a_counter_that_stands_still_is_no_zero)
 {
-    struct rig *rig = rig_open((struct fulcrum_energy_options){0});
     fulcrum_energy_begin(rig->set);
     run(rig, 2);
     write_counter(rig, "intel-rapl:1", 50);
@@ -206,7 +207,6 @@ TEST(test_a_counter_that_stands_still_is_no_zero)
     assert_unknown("packages", rig->reading.cpu_w);
     assert_unknown("step", rig->reading.j_per_step);
     assert_part(rig->reading.reason, "package-1: its counter stood still for 2 s");
-    rig_free(rig);
 }
 
 /* A window of three readings, one of which (3: none) fails. */
@@ -214,25 +214,24 @@ static void run_with_loss(struct rig *rig, int lost)
 {
     run(rig, 1);
     if (lost == 0) {
-        write_text(rig, CAP "intel-rapl:1/energy_uj", "lost\n");
+        write_text(rig, "intel-rapl:1", "energy_uj", "lost\n");
     }
     fulcrum_energy_begin(rig->set);
     run(rig, 1);
     if (lost == 1) {
-        write_text(rig, CAP "intel-rapl:1/energy_uj", "lost\n");
+        write_text(rig, "intel-rapl:1", "energy_uj", "lost\n");
     }
     fulcrum_energy_refresh(rig->set);
     run(rig, 1);
     if (lost == 2) {
-        write_text(rig, CAP "intel-rapl:1/energy_uj", "lost\n");
+        write_text(rig, "intel-rapl:1", "energy_uj", "lost\n");
     }
     fulcrum_energy_end(rig->set, 10, &rig->reading);
 }
 
 /* At the start or at the end; between them nothing is read that is not needed. */
-TEST(test_counters_that_cannot_be_read_are_told)
+RIG_TEST(test_counters_that_cannot_be_read_are_told)
 {
-    struct rig *rig = rig_open((struct fulcrum_energy_options){0});
     for (int lost = 0; lost < 3; lost += 2) {
         run_with_loss(rig, lost);
         assert_unknown("watts", rig->reading.cpu_w);
@@ -243,7 +242,6 @@ TEST(test_counters_that_cannot_be_read_are_told)
     run_with_loss(rig, 3);
     assert_close("watts", rig->reading.cpu_w, 90, 1e-9);
     CU_ASSERT_PTR_NULL(strstr(rig->reading.reason, "lost"));
-    rig_free(rig);
 }
 
 TEST(test_without_meters_everything_has_a_reason)
@@ -267,34 +265,30 @@ TEST(test_without_meters_everything_has_a_reason)
     fulcrum_energy_close(NULL);
 }
 
-TEST(test_windows_have_a_beginning_and_steps)
+RIG_TEST(test_windows_have_a_beginning_and_steps)
 {
     static const double no_steps[] = {0, -1, (double)NAN, HUGE_VAL};
-    struct rig *rig = rig_open((struct fulcrum_energy_options){0});
     fulcrum_energy_end(rig->set, 10, &rig->reading);
     assert_unknown("window", rig->reading.window_s);
     assert_unknown("watts", rig->reading.cpu_w);
     CU_ASSERT_STRING_EQUAL(rig->reading.reason, "no window was begun");
     for (size_t i = 0; i < LENGTH(no_steps); i++) {
-        fulcrum_energy_begin(rig->set);
-        run(rig, 1);
-        fulcrum_energy_end(rig->set, no_steps[i], &rig->reading);
+        measure(rig, 1, no_steps[i]);
         assert_close("watts", rig->reading.cpu_w, 90, 1e-9);
         assert_unknown("step", rig->reading.j_per_step);
         assert_part(rig->reading.reason, "no step within the window");
     }
     fulcrum_energy_end(rig->set, 10, &rig->reading);
     CU_ASSERT_STRING_EQUAL(rig->reading.reason, "no window was begun");
-    rig_free(rig);
 }
 
 /* One window in which the GPUs draw 100 W and 400 W. */
-static void run_gpus(struct rig *rig, struct fake_nvml *fake, double window_s)
+static void run_gpus(struct rig *rig, double window_s)
 {
     fulcrum_energy_begin(rig->set);
     run(rig, window_s);
-    fake->gpu[0].energy_mj += (unsigned long long)(100e3 * window_s + 0.5);
-    fake->gpu[1].energy_mj += (unsigned long long)(400e3 * window_s + 0.5);
+    rig->fake->gpu[0].energy_mj += (unsigned long long)(100e3 * window_s + 0.5);
+    rig->fake->gpu[1].energy_mj += (unsigned long long)(400e3 * window_s + 0.5);
     fulcrum_energy_end(rig->set, 1000, &rig->reading);
 }
 
@@ -313,12 +307,10 @@ TEST(test_gpus_are_counted_together_or_by_name)
         {"GPU-00a0-fake", 1, 100, 0.585},
     };
     for (size_t i = 0; i < LENGTH(rows); i++) {
-        struct rig *rig = rig_new();
-        struct fake_nvml *fake = add_gpus(rig);
-        open_set(rig, (struct fulcrum_energy_options){
-                          .gpu = rows[i].gpu, .uses_gpu = rows[i].uses_gpu});
+        struct rig *rig = rig_open_gpus((struct fulcrum_energy_options){
+            .gpu = rows[i].gpu, .uses_gpu = rows[i].uses_gpu});
         CU_ASSERT(fulcrum_energy_has_gpu(rig->set));
-        run_gpus(rig, fake, 3);
+        run_gpus(rig, 3);
         assert_close("GPUs", rig->reading.gpu_w, rows[i].gpu_w, 1e-9);
         assert_close("packages", rig->reading.cpu_w, 90, 1e-9);
         assert_close("step", rig->reading.j_per_step, rows[i].step_j, 1e-9);
@@ -329,14 +321,12 @@ TEST(test_gpus_are_counted_together_or_by_name)
 
 TEST(test_gpu_may_be_chosen_later)
 {
-    struct rig *rig = rig_new();
-    struct fake_nvml *fake = add_gpus(rig);
-    open_set(rig, (struct fulcrum_energy_options){.uses_gpu = 1});
+    struct rig *rig = rig_open_gpus((struct fulcrum_energy_options){.uses_gpu = 1});
     CU_ASSERT(!fulcrum_energy_choose_gpu(rig->set, "GPU-00a2-fake"));
-    run_gpus(rig, fake, 3);
+    run_gpus(rig, 3);
     assert_unknown("none", rig->reading.gpu_w);
     CU_ASSERT(fulcrum_energy_choose_gpu(rig->set, "GPU-00a1-fake"));
-    run_gpus(rig, fake, 3);
+    run_gpus(rig, 3);
     assert_close("second", rig->reading.gpu_w, 400, 1e-9);
     CU_ASSERT_STRING_EQUAL(rig->reading.reason, "");
     struct fulcrum_energy_domain domain;
@@ -346,14 +336,12 @@ TEST(test_gpu_may_be_chosen_later)
     assert_close("its joules", domain.window_j, 1200, 1e-9);
     CU_ASSERT(!fulcrum_energy_gpu(rig->set, 2, &domain));
     CU_ASSERT(fulcrum_energy_choose_gpu(rig->set, NULL));
-    run_gpus(rig, fake, 3);
+    run_gpus(rig, 3);
     assert_close("both", rig->reading.gpu_w, 500, 1e-9);
     rig_free(rig);
     rig = rig_open((struct fulcrum_energy_options){.uses_gpu = 1});
     CU_ASSERT(!fulcrum_energy_choose_gpu(rig->set, NULL));
-    fulcrum_energy_begin(rig->set);
-    run(rig, 2);
-    fulcrum_energy_end(rig->set, 10, &rig->reading);
+    measure(rig, 2, 10);
     assert_close("watts", rig->reading.cpu_w, 90, 1e-9);
     assert_unknown("not from its processors alone", rig->reading.j_per_step);
     rig_free(rig);
@@ -361,11 +349,10 @@ TEST(test_gpu_may_be_chosen_later)
 
 TEST(test_gpu_that_is_not_there_is_not_measured)
 {
-    struct rig *rig = rig_new();
-    struct fake_nvml *fake = add_gpus(rig);
-    open_set(rig, (struct fulcrum_energy_options){.gpu = "gpu-2", .uses_gpu = 1});
+    struct rig *rig =
+        rig_open_gpus((struct fulcrum_energy_options){.gpu = "gpu-2", .uses_gpu = 1});
     CU_ASSERT(!fulcrum_energy_has_gpu(rig->set));
-    run_gpus(rig, fake, 3);
+    run_gpus(rig, 3);
     assert_unknown("GPU", rig->reading.gpu_w);
     assert_unknown("step", rig->reading.j_per_step);
     assert_part(rig->reading.reason, "meter nvml has no \"gpu-2\" among its 2 domains");
@@ -375,49 +362,45 @@ TEST(test_gpu_that_is_not_there_is_not_measured)
 /* Long enough for the processors' counters is not long enough for those of GPUs. */
 TEST(test_gpus_need_longer_windows)
 {
-    struct rig *rig = rig_new();
-    struct fake_nvml *fake = add_gpus(rig);
-    open_set(rig, (struct fulcrum_energy_options){.uses_gpu = 1});
+    struct rig *rig = rig_open_gpus((struct fulcrum_energy_options){.uses_gpu = 1});
     assert_close("shortest", fulcrum_energy_least_window_s(rig->set), 2, 1e-12);
     assert_close("settles", fulcrum_energy_settle_s(rig->set), 1, 1e-12);
-    run_gpus(rig, fake, 1.9);
+    run_gpus(rig, 1.9);
     assert_unknown("GPUs", rig->reading.gpu_w);
     assert_unknown("step", rig->reading.j_per_step);
     assert_close("packages", rig->reading.cpu_w, 90, 1e-9);
     assert_part(rig->reading.reason,
         "gpu-0: a window of 1.9 s is shorter than the 2 s it needs; gpu-1: ");
-    run_gpus(rig, fake, 2.1);
+    run_gpus(rig, 2.1);
     assert_close("GPUs", rig->reading.gpu_w, 500, 1e-9);
     rig_free(rig);
 }
 
 TEST(test_gpus_that_fail_are_named)
 {
-    struct rig *rig = rig_new();
-    struct fake_nvml *fake = add_gpus(rig);
-    open_set(rig, (struct fulcrum_energy_options){.uses_gpu = 1});
+    struct rig *rig = rig_open_gpus((struct fulcrum_energy_options){.uses_gpu = 1});
     fulcrum_energy_begin(rig->set);
     run(rig, 3);
-    fake->gpu[0].energy_mj += 1000;
+    rig->fake->gpu[0].energy_mj += 1000;
     fulcrum_energy_end(rig->set, 1000, &rig->reading);
     assert_unknown("one stands still", rig->reading.gpu_w);
     assert_part(rig->reading.reason, "gpu-1: its counter stood still for 3 s");
     fulcrum_energy_begin(rig->set);
     run(rig, 3);
-    fake->gpu[0].energy_mj = 5;
-    fake->gpu[1].energy_mj += 1000;
+    rig->fake->gpu[0].energy_mj = 5;
+    rig->fake->gpu[1].energy_mj += 1000;
     fulcrum_energy_end(rig->set, 1000, &rig->reading);
     assert_unknown("one went back", rig->reading.gpu_w);
     assert_part(rig->reading.reason, "gpu-0: its counter went back");
-    fake->gpu[1].energy_result = 15;
-    run_gpus(rig, fake, 3);
+    rig->fake->gpu[1].energy_result = 15;
+    run_gpus(rig, 3);
     assert_unknown("one is lost", rig->reading.gpu_w);
     assert_unknown("step", rig->reading.j_per_step);
     assert_part(
         rig->reading.reason, "gpu-1: nvmlDeviceGetTotalEnergyConsumption: GPU is lost");
     assert_close("packages", rig->reading.cpu_w, 90, 1e-9);
-    fake->gpu[1].energy_result = 0;
-    run_gpus(rig, fake, 3);
+    rig->fake->gpu[1].energy_result = 0;
+    run_gpus(rig, 3);
     assert_close("back again", rig->reading.gpu_w, 500, 1e-9);
     rig_free(rig);
 }

@@ -57,6 +57,25 @@ static struct scratch make_server(void)
 }
 
 static const struct fulcrum_meter *const powercap = &fulcrum_meter_powercap;
+static const struct fulcrum_meter *const perf = &fulcrum_meter_perf;
+
+static struct fulcrum_meter_state *open_powercap(const struct scratch *root)
+{
+    struct fulcrum_meter_state *state = NULL;
+    ASSERT_OK(powercap->open(root->folder, &state, NULL));
+    return state;
+}
+
+static void assert_unsupported(
+    const struct fulcrum_meter *meter, const struct scratch *root, const char *detail)
+{
+    struct fulcrum_meter_state *state = NULL;
+    struct fulcrum_error err = {FULCRUM_OK, ""};
+    CU_ASSERT_EQUAL(meter->open(root->folder, &state, &err), FULCRUM_ERR_UNSUPPORTED);
+    CU_ASSERT_EQUAL(err.status, FULCRUM_ERR_UNSUPPORTED);
+    assert_part(err.detail, detail);
+    CU_ASSERT_PTR_NULL(state);
+}
 
 TEST(test_powercap_lists_packages_and_memory_once)
 {
@@ -75,8 +94,7 @@ TEST(test_powercap_lists_packages_and_memory_once)
             .detail = "intel-rapl:1/energy_uj"},
     };
     struct scratch root = make_server();
-    struct fulcrum_meter_state *state = NULL;
-    ASSERT_OK(powercap->open(root.folder, &state, NULL));
+    struct fulcrum_meter_state *state = open_powercap(&root);
     size_t count = 0;
     const struct fulcrum_meter_domain *domain = powercap->domains(state, &count);
     CU_ASSERT_EQUAL_FATAL(count, 3);
@@ -97,9 +115,8 @@ TEST(test_powercap_lists_packages_and_memory_once)
 TEST(test_powercap_counts_joules_over_the_wrap)
 {
     struct scratch root = make_server();
-    struct fulcrum_meter_state *state = NULL;
+    struct fulcrum_meter_state *state = open_powercap(&root);
     double energy_j[3] = {-1, -1, -1};
-    ASSERT_OK(powercap->open(root.folder, &state, NULL));
     ASSERT_OK(powercap->read(state, energy_j, NULL));
     for (size_t i = 0; i < 3; i++) {
         assert_close("at open", energy_j[i], 0, 0);
@@ -123,8 +140,7 @@ TEST(test_powercap_reports_a_counter_that_goes_away)
 {
     static const char *const texts[] = {"", "12a\n", "-5\n", "99999999999999999999\n"};
     struct scratch root = make_server();
-    struct fulcrum_meter_state *state = NULL;
-    ASSERT_OK(powercap->open(root.folder, &state, NULL));
+    struct fulcrum_meter_state *state = open_powercap(&root);
     for (size_t i = 0; i < LENGTH(texts); i++) {
         double energy_j[3] = {7, 7, 7};
         struct fulcrum_error err = {FULCRUM_OK, ""};
@@ -158,14 +174,8 @@ TEST(test_powercap_says_what_is_missing)
     };
     for (size_t i = 0; i < LENGTH(cases); i++) {
         struct scratch root = make_server();
-        struct fulcrum_meter_state *state = NULL;
-        struct fulcrum_error err = {FULCRUM_OK, ""};
         write_file(&root, cases[i].change.path, cases[i].change.text);
-        CU_ASSERT_EQUAL(
-            powercap->open(root.folder, &state, &err), FULCRUM_ERR_UNSUPPORTED);
-        CU_ASSERT_EQUAL(err.status, FULCRUM_ERR_UNSUPPORTED);
-        assert_part(err.detail, cases[i].detail);
-        CU_ASSERT_PTR_NULL(state);
+        assert_unsupported(powercap, &root, cases[i].detail);
         scratch_free(&root);
     }
 }
@@ -174,18 +184,12 @@ TEST(test_meters_are_unsupported_without_files)
 {
     struct scratch root = scratch_new();
     for (const struct fulcrum_meter *const *m = fulcrum_meters(); *m != NULL; m++) {
-        struct fulcrum_meter_state *state = NULL;
-        struct fulcrum_error err = {FULCRUM_OK, ""};
-        CU_ASSERT_EQUAL((*m)->open(root.folder, &state, &err), FULCRUM_ERR_UNSUPPORTED);
-        assert_part(err.detail, root.folder);
+        assert_unsupported(*m, &root, root.folder);
         CU_ASSERT_PTR_NOT_NULL((*m)->summary);
         (*m)->close(NULL);
     }
     write_file(&root, CAP "dtpm/name", "x\n");
-    struct fulcrum_meter_state *state = NULL;
-    struct fulcrum_error err = {FULCRUM_OK, ""};
-    CU_ASSERT_EQUAL(powercap->open(root.folder, &state, &err), FULCRUM_ERR_UNSUPPORTED);
-    assert_part(err.detail, "no package to read");
+    assert_unsupported(powercap, &root, "no package to read");
     scratch_free(&root);
 }
 
@@ -292,10 +296,8 @@ TEST(test_perf_event_refuses_garbage)
     };
     for (size_t i = 0; i < LENGTH(cases); i++) {
         struct scratch root = make_power_unit();
-        struct fulcrum_meter_state *state = NULL;
         write_file(&root, cases[i].change.path, cases[i].change.text);
-        ASSERT_FAILS(fulcrum_meter_perf.open(root.folder, &state, &err),
-            FULCRUM_ERR_UNSUPPORTED, cases[i].detail);
+        assert_unsupported(perf, &root, cases[i].detail);
         scratch_free(&root);
     }
 }
@@ -304,15 +306,10 @@ TEST(test_perf_event_refuses_garbage)
 TEST(test_perf_is_unsupported_where_the_kernel_refuses_the_event)
 {
     struct scratch root = make_power_unit();
-    struct fulcrum_meter_state *state = NULL;
     write_file(&root, UNIT "type", "4294967294\n");
-    const struct fulcrum_meter *perf = &fulcrum_meter_perf;
-    ASSERT_FAILS(perf->open(root.folder, &state, &err), FULCRUM_ERR_UNSUPPORTED,
-        "power events: perf_event_open");
+    assert_unsupported(perf, &root, "power events: perf_event_open");
     write_file(&root, UNIT "cpumask", "0;1\n");
-    ASSERT_FAILS(perf->open(root.folder, &state, &err), FULCRUM_ERR_UNSUPPORTED,
-        "\"0;1\" is not a list");
-    CU_ASSERT_PTR_NULL(state);
+    assert_unsupported(perf, &root, "\"0;1\" is not a list");
     scratch_free(&root);
 }
 
@@ -330,10 +327,8 @@ TEST(test_cpu_lists_are_parsed_or_refused)
     struct scratch root = make_power_unit();
     write_file(&root, UNIT "type", "4294967294\n");
     for (size_t i = 0; i < LENGTH(rows); i++) {
-        struct fulcrum_meter_state *state = NULL;
         write_file(&root, UNIT "cpumask", rows[i].list);
-        ASSERT_FAILS(fulcrum_meter_perf.open(root.folder, &state, &err),
-            FULCRUM_ERR_UNSUPPORTED, rows[i].detail);
+        assert_unsupported(perf, &root, rows[i].detail);
     }
     scratch_free(&root);
 }

@@ -83,8 +83,7 @@ TEST(test_domains_say_how_they_are_read_and_over_what)
 
 TEST(test_instances_are_told_to_share_their_gpu)
 {
-    struct fake_nvml *fake = fake_gpus(FAKE_NVML);
-    fake->gpu[1].mig_mode = 1;
+    fake_gpus(FAKE_NVML)->gpu[1].mig_mode = 1;
     struct fulcrum_meter_state *state = open_meter();
     size_t count = 0;
     const struct fulcrum_meter_domain *domain =

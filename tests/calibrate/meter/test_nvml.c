@@ -214,9 +214,8 @@ TEST(test_old_libraries_lack_what_they_lack)
 /* Rights or a fault take one GPU away, not the others. */
 TEST(test_gpu_that_the_driver_refuses_is_refused_alone)
 {
-    struct fake_nvml *fake = fake_gpus(FAKE_NVML);
     double value = 0;
-    fake->gpu[0].handle_result = 4;
+    fake_gpus(FAKE_NVML)->gpu[0].handle_result = 4;
     struct fulcrum_nvml *nvml = open_fake();
     CU_ASSERT_EQUAL(fulcrum_nvml_count(nvml), 2);
     assert_fails(nvml, 0, FULCRUM_ERR_UNSUPPORTED,

@@ -18,8 +18,7 @@
 static struct fulcrum_live *start(const struct fulcrum_live_plan *plan)
 {
     struct fulcrum_live *live = NULL;
-    struct fulcrum_error err = {FULCRUM_OK, ""};
-    ASSERT_OK(fulcrum_live_new(&live, plan, &err));
+    ASSERT_OK(fulcrum_live_new(&live, plan, NULL));
     return live;
 }
 
@@ -45,16 +44,14 @@ static struct fulcrum_live_reading await_batches(
     return await_counts(live, count, 0.0);
 }
 
-struct rule_case {
+static const struct rule_case {
     size_t actors;
     size_t envs;
     enum fulcrum_batch_policy policy;
     size_t requests;
     size_t least; /* observations of a batch that the rule allows */
     size_t most;
-};
-
-static const struct rule_case rules[] = {
+} rules[] = {
     {1, 1, FULCRUM_BATCH_GREEDY, 0, 1, 1}, {1, 4, FULCRUM_BATCH_GREEDY, 0, 4, 4},
     {1, 1, FULCRUM_BATCH_FIXED, 1, 1, 1}, {4, 1, FULCRUM_BATCH_GREEDY, 0, 1, 4},
     {8, 1, FULCRUM_BATCH_GREEDY, 3, 1, 3}, {3, 4, FULCRUM_BATCH_GREEDY, 0, 4, 12},
@@ -66,16 +63,14 @@ static const struct rule_case rules[] = {
 static void assert_rule(const struct rule_case *rule)
 {
     struct lab lab = {.forward_s = 0.0};
-    lab_open(&lab, rule->actors * rule->envs);
-    struct fulcrum_live_plan plan = lab_plan(&lab, rule->actors, rule->envs);
+    struct fulcrum_live_plan plan = lab_open(&lab, rule->actors, rule->envs);
     plan.policy = rule->policy;
     plan.batch_requests = rule->requests;
     struct fulcrum_live *live = start(&plan);
     struct fulcrum_live_reading reading = await_batches(live, 300.0);
     fulcrum_live_free(live);
-    size_t inferred = lab_assert_in_order(&lab);
     CU_ASSERT(reading.batch_count >= 300.0);
-    CU_ASSERT((double)inferred >= reading.observation_count);
+    CU_ASSERT((double)lab_assert_in_order(&lab) >= reading.observation_count);
     CU_ASSERT(lab.least_batch >= rule->least);
     CU_ASSERT(lab.largest_batch <= rule->most);
     CU_ASSERT_EQUAL(lab.least_batch % rule->envs, 0);
@@ -97,8 +92,7 @@ TEST(test_batches_keep_their_rule_and_answers_find_their_way)
 TEST(test_greedy_batches_fill_while_the_server_is_busy)
 {
     struct lab lab = {.forward_s = 0.002};
-    lab_open(&lab, 6);
-    struct fulcrum_live_plan plan = lab_plan(&lab, 6, 1);
+    struct fulcrum_live_plan plan = lab_open(&lab, 6, 1);
     struct fulcrum_live *live = start(&plan);
     struct fulcrum_live_reading reading = await_batches(live, 40.0);
     fulcrum_live_free(live);
@@ -111,8 +105,7 @@ TEST(test_greedy_batches_fill_while_the_server_is_busy)
 TEST(test_readings_grow_and_agree_with_themselves)
 {
     struct lab lab = {.forward_s = 0.0};
-    lab_open(&lab, 4);
-    struct fulcrum_live_plan plan = lab_plan(&lab, 2, 2);
+    struct fulcrum_live_plan plan = lab_open(&lab, 2, 2);
     double begin_s = fulcrum_wall_s();
     struct fulcrum_live *live = start(&plan);
     struct fulcrum_live_reading first = await_batches(live, 500.0);
@@ -129,16 +122,14 @@ TEST(test_readings_grow_and_agree_with_themselves)
     lab_close(&lab);
 }
 
-struct refusal {
+static const struct {
     size_t actors;
     size_t envs;
     enum fulcrum_batch_policy policy;
     size_t requests;
     size_t room; /* of the learner */
     const char *part;
-};
-
-static const struct refusal refusals[] = {
+} refusals[] = {
     {3, 1, FULCRUM_BATCH_FIXED, 4, 64,
         "a batch of 4 requests never fills with 3 actors"},
     {1, 1, FULCRUM_BATCH_FIXED, 2, 64,
@@ -152,17 +143,15 @@ TEST(test_a_batch_that_never_fills_is_refused)
 {
     for (size_t i = 0; i < LENGTH(refusals); i++) {
         struct lab lab = {.forward_s = 0.0};
-        lab_open(&lab, refusals[i].actors * refusals[i].envs);
         struct fulcrum_live_plan plan =
-            lab_plan(&lab, refusals[i].actors, refusals[i].envs);
+            lab_open(&lab, refusals[i].actors, refusals[i].envs);
         plan.policy = refusals[i].policy;
         plan.batch_requests = refusals[i].requests;
         plan.inference.max_batch = refusals[i].room;
         struct fulcrum_live *live = NULL;
-        struct fulcrum_error err = {FULCRUM_OK, ""};
-        CU_ASSERT_EQUAL(fulcrum_live_new(&live, &plan, &err), FULCRUM_ERR_INFEASIBLE);
+        ASSERT_FAILS(fulcrum_live_new(&live, &plan, &err), FULCRUM_ERR_INFEASIBLE,
+            refusals[i].part);
         CU_ASSERT_PTR_NULL(live);
-        assert_part(err.detail, refusals[i].part);
         lab_close(&lab);
     }
     fulcrum_live_free(NULL);
@@ -172,8 +161,7 @@ TEST(test_a_batch_that_never_fills_is_refused)
 TEST(test_train_steps_follow_the_environments)
 {
     struct lab lab = {.forward_s = 0.001};
-    lab_open(&lab, 4);
-    struct fulcrum_live_plan plan = lab_plan(&lab, 4, 1);
+    struct fulcrum_live_plan plan = lab_open(&lab, 4, 1);
     lab_plan_training(&plan, 12.0, 4.0);
     struct fulcrum_live *live = start(&plan);
     struct fulcrum_live_reading reading = await_batches(live, 200.0);
@@ -197,8 +185,7 @@ TEST(test_train_steps_follow_the_environments)
 TEST(test_a_backlog_holds_inference_up)
 {
     struct lab lab = {.train_s = 0.002};
-    lab_open(&lab, 4);
-    struct fulcrum_live_plan plan = lab_plan(&lab, 4, 1);
+    struct fulcrum_live_plan plan = lab_open(&lab, 4, 1);
     lab_plan_training(&plan, 10.0, 2.0);
     struct fulcrum_live *live = start(&plan);
     struct fulcrum_live_reading before = await_batches(live, 40.0);
@@ -226,8 +213,7 @@ TEST(test_trained_weights_reach_inference)
     static const size_t periods[] = {1, 3};
     for (size_t i = 0; i < LENGTH(periods); i++) {
         struct lab lab = {.forward_s = 0.0005};
-        lab_open(&lab, 4);
-        struct fulcrum_live_plan plan = lab_plan(&lab, 4, 1);
+        struct fulcrum_live_plan plan = lab_open(&lab, 4, 1);
         lab_plan_training(&plan, 6.0, 2.0);
         plan.train_steps_per_copy = periods[i];
         struct fulcrum_live *live = start(&plan);
@@ -244,16 +230,14 @@ TEST(test_trained_weights_reach_inference)
     }
 }
 
-struct failing {
+static const struct failing {
     size_t steps;
     size_t batches;
     size_t train_steps;
     size_t copies;
     enum fulcrum_status status;
     const char *words;
-};
-
-static const struct failing failings[] = {
+} failings[] = {
     {20, 0, 0, 0, FULCRUM_ERR_ENVIRONMENT, "environment 1: the left wheel came off"},
     {0, 20, 0, 0, FULCRUM_ERR_UNSUPPORTED, "the device fell off"},
     {0, 0, 3, 0, FULCRUM_ERR_UNSUPPORTED, "the gradient went away"},
@@ -266,15 +250,12 @@ static void assert_fails(const struct failing *failing)
         .fail_after_batches = failing->batches,
         .fail_after_train_steps = failing->train_steps,
         .fail_after_copies = failing->copies};
-    lab_open(&lab, 3);
-    struct fulcrum_live_plan plan = lab_plan(&lab, 3, 1);
+    struct fulcrum_live_plan plan = lab_open(&lab, 3, 1);
     lab_plan_training(&plan, 5.0, 2.0);
     plan.train_steps_per_copy = 1;
     struct fulcrum_live *live = start(&plan);
     (void)await_batches(live, HUGE_VAL);
-    struct fulcrum_error err = {FULCRUM_OK, ""};
-    CU_ASSERT_EQUAL(fulcrum_live_failure(live, &err), failing->status);
-    CU_ASSERT_STRING_EQUAL(err.detail, failing->words);
+    ASSERT_SAYS(fulcrum_live_failure(live, &err), failing->status, failing->words);
     /* It stands still: nobody is left to do anything. */
     struct fulcrum_live_reading first = {0};
     struct fulcrum_live_reading later = {0};
@@ -298,8 +279,7 @@ TEST(test_a_pipeline_can_be_ended_at_any_moment)
 {
     for (int i = 0; i < 30; i++) {
         struct lab lab = {.train_s = i % 3 == 0 ? 0.001 : 0.0};
-        lab_open(&lab, 4);
-        struct fulcrum_live_plan plan = lab_plan(&lab, 4, 1);
+        struct fulcrum_live_plan plan = lab_open(&lab, 4, 1);
         if (i % 2 == 0) {
             lab_plan_training(&plan, 3.0, 1.0);
         }
@@ -331,8 +311,7 @@ TEST(test_every_thread_records_its_own_stages)
         HANDOFF = 1 << FULCRUM_STAGE_HANDOFF
     };
     struct lab lab = {.train_s = 0.0005};
-    lab_open(&lab, 2);
-    struct fulcrum_live_plan plan = lab_plan(&lab, 2, 1);
+    struct fulcrum_live_plan plan = lab_open(&lab, 2, 1);
     lab_plan_training(&plan, 4.0, 4.0);
     plan.train_steps_per_copy = 2;
     ASSERT_OK(fulcrum_recorder_new(&plan.recorder, FULCRUM_LIVE_ACTORS + 2, 0, NULL));

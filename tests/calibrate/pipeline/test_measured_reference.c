@@ -116,18 +116,11 @@ static struct fulcrum_calibration *new_calibration(void)
     static const struct {
         const char *path;
         double value;
-    } parameters[] = {
-        {"workload.step.cv", 0.4},
-        {"workload.network.per_batch_s", 4e-5},
-        {"workload.network.per_item_s", 6e-6},
-        {"workload.host.per_batch_s", 1e-5},
-        {"workload.host.per_request_s", 3e-6},
-        {"workload.host.per_item_s", 2e-7},
-        {"workload.host.actor_s", 5e-6},
-        {"workload.host.wake_s", 2e-5},
-        {"workload.host.delay_s", 3e-5},
-        {"workload.training.train_step_s", 0.01},
-    };
+    } parameters[] = {{"workload.step.cv", 0.4}, {"workload.network.per_batch_s", 4e-5},
+        {"workload.network.per_item_s", 6e-6}, {"workload.host.per_batch_s", 1e-5},
+        {"workload.host.per_request_s", 3e-6}, {"workload.host.per_item_s", 2e-7},
+        {"workload.host.actor_s", 5e-6}, {"workload.host.wake_s", 2e-5},
+        {"workload.host.delay_s", 3e-5}, {"workload.training.train_step_s", 0.01}};
     struct fulcrum_calibration *calibration = NULL;
     ASSERT_OK(fulcrum_calibration_new(&calibration, NULL));
     (void)snprintf(calibration->name, sizeof calibration->name, "hand");
@@ -157,9 +150,7 @@ static struct fulcrum_reference *reference_of(
 {
     const struct fulcrum_measured_plan plan = plan_of(calibration);
     struct fulcrum_reference *reference = NULL;
-    struct fulcrum_error err = {FULCRUM_OK, ""};
-    ASSERT_OK(fulcrum_measured_reference(&plan, &reference, &err));
-    CU_ASSERT_STRING_EQUAL(err.detail, "");
+    ASSERT_SAYS(fulcrum_measured_reference(&plan, &reference, &err), FULCRUM_OK, "");
     if (reference == NULL) {
         abort();
     }
@@ -194,16 +185,14 @@ static void assert_setting(
         path, setting != NULL ? setting->number : (double)NAN, expected, 1e-12);
 }
 
-struct expected_point {
+static const struct expected_point {
     const char *series;
     double actors;
     double envs;
     double size;
     double share;
     double rate;
-};
-
-static const struct expected_point expected[POINTS] = {
+} expected[POINTS] = {
     {"greedy K=1", 1, 1, 0, 0, 900},
     {"greedy to 8 K=1", 4, 1, 8, 0, 3300},
     {"fixed share 0.5 K=2", 6, 2, 0, 0.5, 4100},
@@ -303,16 +292,15 @@ TEST(test_training_of_another_size_lies_on_the_line)
 /* The calibration's own step needs no line. */
 TEST(test_a_calibration_of_longer_steps_is_refused)
 {
-    struct fulcrum_error err = {FULCRUM_OK, ""};
     struct fulcrum_reference *reference = NULL;
     start();
     struct fulcrum_calibration *calibration = new_calibration();
     add_quantity(calibration, "frame_skip", 15.0);
     const struct fulcrum_measured_plan plan = plan_of(calibration);
-    CU_ASSERT_EQUAL(
-        fulcrum_measured_reference(&plan, &reference, &err), FULCRUM_ERR_MISSING);
+    ASSERT_FAILS(fulcrum_measured_reference(&plan, &reference, &err),
+        FULCRUM_ERR_MISSING,
+        "hand was taken with 15 frames a step, and this run has 5");
     CU_ASSERT_PTR_NULL(reference);
-    assert_part(err.detail, "hand was taken with 15 frames a step, and this run has 5");
     calibration = new_calibration();
     add_quantity(calibration, "frame_skip", 5.0);
     (void)reference_of(calibration);
@@ -335,13 +323,12 @@ static struct fulcrum_prediction *predict(const struct fulcrum_reference *refere
     const struct fulcrum_calibration *calibration)
 {
     struct fulcrum_prediction *out = calloc(POINTS, sizeof *out);
-    struct fulcrum_error err = {FULCRUM_OK, ""};
     if (out == NULL) {
         abort();
     }
-    ASSERT_OK(fulcrum_reference_predict(reference, calibration,
-        &(struct fulcrum_reference_prediction){.points = out}, &err));
-    CU_ASSERT_STRING_EQUAL(err.detail, "");
+    const struct fulcrum_reference_prediction to = {.points = out};
+    ASSERT_SAYS(
+        fulcrum_reference_predict(reference, calibration, &to, &err), FULCRUM_OK, "");
     found.predictions[found.prediction_count++] = out;
     return out;
 }
@@ -352,8 +339,7 @@ TEST(test_each_point_is_predicted_at_its_speed)
     static const double canaries_s[ITEMS] = {2e-4, 2.2e-4, 1.8e-4, 2e-4, 0.0, 2.5e-4};
     start();
     struct fulcrum_calibration *calibration = new_calibration();
-    struct fulcrum_reference *plain = reference_of(calibration);
-    struct fulcrum_prediction *before = predict(plain, calibration);
+    struct fulcrum_prediction *before = predict(reference_of(calibration), calibration);
     for (size_t i = 0; i < ITEMS; i++) {
         found.items[i].median.canary_s = canaries_s[i];
     }
@@ -372,8 +358,9 @@ TEST(test_each_point_is_predicted_at_its_speed)
     }
 }
 
-/* So does a training step that only a line over operations tells. */
-TEST(test_training_on_the_line_follows_the_speed)
+/* So do a training step that only a line over operations tells, and what handing steps
+ * over to processes of their own takes. */
+TEST(test_training_on_the_line_and_hand_overs_follow_the_speed)
 {
     start();
     found.measurement.train_step_flop = 3e9;
@@ -382,26 +369,14 @@ TEST(test_training_on_the_line_follows_the_speed)
     add_quantity(calibration, "train_step_flop", 6e9);
     add_quantity(calibration, "train_step_fixed_s", 1e-3);
     add_quantity(calibration, "train_step_per_flop_s", 1e-12);
-    calibration->machine.cpu.canary_s = 2e-4;
-    struct fulcrum_reference *reference = reference_of(calibration);
-    static const double expected_s[] = {4e-3 * 1.1, 4e-3};
-    for (size_t i = 0; i < 2; i++) {
-        assert_setting(
-            &reference->points[i], "workload.training.train_step_s", expected_s[i]);
-    }
-}
-
-/* And what handing steps over to processes of their own takes. */
-TEST(test_hand_overs_follow_the_speed)
-{
-    start();
-    found.items[0].median.canary_s = 2.2e-4;
-    struct fulcrum_calibration *calibration = new_calibration();
     add_quantity(calibration, "actor_hand_over_s", 3e-5);
     calibration->machine.cpu.canary_s = 2e-4;
-    struct fulcrum_reference *reference = reference_of(calibration);
-    assert_setting(&reference->points[0], "workload.host.actor_s", 1.1 * 3.5e-5);
-    assert_setting(&reference->points[1], "workload.host.actor_s", 3.5e-5);
+    const struct fulcrum_reference_point *points = reference_of(calibration)->points;
+    static const double longer[] = {1.1, 1.0};
+    for (size_t i = 0; i < 2; i++) {
+        assert_setting(&points[i], "workload.training.train_step_s", 4e-3 * longer[i]);
+        assert_setting(&points[i], "workload.host.actor_s", 3.5e-5 * longer[i]);
+    }
 }
 
 enum { WINDOWS = 3 };
@@ -527,10 +502,8 @@ TEST(test_nothing_measured_is_no_reference)
     }
     const struct fulcrum_measured_plan plan = plan_of(NULL);
     struct fulcrum_reference *reference = NULL;
-    struct fulcrum_error err = {FULCRUM_OK, ""};
-    CU_ASSERT_EQUAL(
-        fulcrum_measured_reference(&plan, &reference, &err), FULCRUM_ERR_MISSING);
-    CU_ASSERT_STRING_EQUAL(err.detail, "nothing was measured");
+    ASSERT_SAYS(fulcrum_measured_reference(&plan, &reference, &err),
+        FULCRUM_ERR_MISSING, "nothing was measured");
     CU_ASSERT_PTR_NULL(reference);
 }
 
@@ -555,27 +528,18 @@ static void assert_predicted(const struct fulcrum_reference *reference,
     fulcrum_comparison_clear(&there);
 }
 
+/* Also once the reference has been through its file, as on the command line. */
 TEST(test_predictions_are_those_of_validate)
-{
-    start();
-    struct fulcrum_calibration *calibration = new_calibration();
-    struct fulcrum_reference *reference = reference_of(calibration);
-    assert_predicted(reference, calibration);
-}
-
-/* Also once both have been through their files, as on the command line. */
-TEST(test_predictions_survive_the_file)
 {
     start();
     struct scratch scratch = scratch_new();
     char *path = scratch_path(&scratch, "mine.json");
     struct fulcrum_calibration *calibration = new_calibration();
     struct fulcrum_reference *reference = reference_of(calibration);
+    assert_predicted(reference, calibration);
     ASSERT_OK(fulcrum_reference_save(reference, path, NULL));
     struct fulcrum_reference *read = NULL;
-    struct fulcrum_error err = {FULCRUM_OK, ""};
-    ASSERT_OK(fulcrum_reference_load(path, &read, &err));
-    CU_ASSERT_STRING_EQUAL(err.detail, "");
+    ASSERT_SAYS(fulcrum_reference_load(path, &read, &err), FULCRUM_OK, "");
     if (read == NULL) {
         abort();
     }

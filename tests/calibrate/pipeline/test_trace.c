@@ -12,6 +12,18 @@
 #include "tests/support/scratch.h"
 #include "tests/support/suite.h"
 
+/* A case that writes a trace to that path, and nothing beside it. */
+#define TRACE_TEST(function) TEST_EACH(function, with_path, const char *path)
+static void with_path(void (*run)(const char *path))
+{
+    struct scratch scratch = scratch_new();
+    char *path = scratch_path(&scratch, "trace.json");
+    run(path);
+    CU_ASSERT_EQUAL(scratch_count(&scratch), 1);
+    free(path);
+    scratch_free(&scratch);
+}
+
 static struct json_object *load(const char *path)
 {
     char *text = scratch_read(path);
@@ -77,10 +89,8 @@ static enum fulcrum_status save(const char *path,
     return fulcrum_trace_save(path, &trace, saved, NULL);
 }
 
-TEST(test_names_times_and_lanes_are_written)
+TRACE_TEST(test_names_times_and_lanes_are_written)
 {
-    struct scratch scratch = scratch_new();
-    char *path = scratch_path(&scratch, "trace.json");
     const struct fulcrum_trace_span spans[] = {
         {0.0, 3e-3, "outer \"one\""}, {1e-3, 2.0000005e-3, "inner"}};
     const struct fulcrum_trace_span device[] = {{1.25e-6, 2.5e-6, "kernel"}};
@@ -103,18 +113,13 @@ TEST(test_names_times_and_lanes_are_written)
     assert_close("ts in us", number_of(last, "ts"), 1.25, 1e-12);
     assert_close("dur in us", number_of(last, "dur"), 1.25, 1e-12);
     json_object_put(document);
-    CU_ASSERT_EQUAL(scratch_count(&scratch), 1);
-    free(path);
-    scratch_free(&scratch);
 }
 
 /* A thousand spans of 1 ms, room for a hundred: the first and the last ones stay. */
-TEST(test_spans_in_the_middle_are_left_out_and_said_so)
+TRACE_TEST(test_spans_in_the_middle_are_left_out_and_said_so)
 {
     enum { COUNT = 1000, ROOM = 100 };
     static struct fulcrum_trace_span spans[COUNT];
-    struct scratch scratch = scratch_new();
-    char *path = scratch_path(&scratch, "trace.json");
     for (size_t i = 0; i < COUNT; i++) {
         spans[i] = (struct fulcrum_trace_span){
             1e-3 * (double)i, 1e-3 * (double)(i + 1), "step"};
@@ -136,20 +141,14 @@ TEST(test_spans_in_the_middle_are_left_out_and_said_so)
     assert_part(text_of(gap, "name"), "spans left out");
     assert_close("gap", number_of(gap, "ts"), 1e6 * saved.left_out_begin_s, 1e-6);
     json_object_put(document);
-    free(path);
-    scratch_free(&scratch);
 }
 
-TEST(test_empty_traces_are_valid_too)
+TRACE_TEST(test_empty_traces_are_valid_too)
 {
-    struct scratch scratch = scratch_new();
-    char *path = scratch_path(&scratch, "trace.json");
     ASSERT_OK(save(path, NULL, 0, 1, NULL));
     struct json_object *document = load(path);
     CU_ASSERT_EQUAL(span_count(events_of(document)), 0);
     json_object_put(document);
-    free(path);
-    scratch_free(&scratch);
 }
 
 TEST(test_folders_that_are_not_there_are_told)
@@ -240,11 +239,9 @@ static void check_threads(struct json_object *events, struct thread_check *threa
     }
 }
 
-TEST(test_recordings_read_back_monotone_nested_and_whole)
+TRACE_TEST(test_recordings_read_back_monotone_nested_and_whole)
 {
     enum { CYCLES = 200 };
-    struct scratch scratch = scratch_new();
-    char *path = scratch_path(&scratch, "trace.json");
     struct fulcrum_recorder *recorder = record(CYCLES);
     struct fulcrum_trace_saved saved;
     ASSERT_OK(fulcrum_recorder_save_trace(recorder, path, 0, &saved, NULL));
@@ -267,6 +264,4 @@ TEST(test_recordings_read_back_monotone_nested_and_whole)
     CU_ASSERT_EQUAL(span_count(events), saved.span_count);
     json_object_put(document);
     fulcrum_recorder_free(recorder);
-    free(path);
-    scratch_free(&scratch);
 }

@@ -74,41 +74,22 @@ static void assert_is_there(
 
 TEST(test_calibration_holds_every_part)
 {
-    static const char *const expected[] = {
-        "workload.step.mean_s",
-        "workload.step.cv",
-        "workload.network.per_batch_s",
-        "workload.network.per_item_s",
-        "workload.training.train_step_s",
-        "workload.host.per_batch_s",
-        "workload.host.per_item_s",
-        "workload.host.delay_s",
-        "actor_step_mean_s",
-        "actor_step_median_s",
-        "actor_step_without_reset_s",
-        "reset_mean_s",
-        "steps_per_episode",
-        "inference_time_b1_s",
-        "inference_time_b32_s",
-        "inference_time_b256_s",
-        "throughput_1_per_s",
-        "train_step_flop",
-        "handoff_round_trip_s",
-        "duration_s",
-        NULL,
-    };
+    static const char *const expected[] = {"workload.step.mean_s", "workload.step.cv",
+        "workload.network.per_batch_s", "workload.network.per_item_s",
+        "workload.training.train_step_s", "workload.host.per_batch_s",
+        "workload.host.per_item_s", "workload.host.delay_s", "actor_step_mean_s",
+        "actor_step_median_s", "actor_step_without_reset_s", "reset_mean_s",
+        "steps_per_episode", "inference_time_b1_s", "inference_time_b32_s",
+        "inference_time_b256_s", "throughput_1_per_s", "train_step_flop",
+        "handoff_round_trip_s", "duration_s", NULL};
     struct fulcrum_calibration *calibration = NULL;
-    struct fulcrum_error err = {FULCRUM_OK, ""};
-    enum fulcrum_status status = fulcrum_calibrate(&calibration, &cheap, &err);
-    CU_ASSERT_STRING_EQUAL(err.detail, "");
-    ASSERT_OK(status);
+    ASSERT_SAYS(fulcrum_calibrate(&calibration, &cheap, &err), FULCRUM_OK, "");
     CU_ASSERT_EQUAL(calibration->complete, 1);
     CU_ASSERT_STRING_EQUAL(calibration->machine.name, "this");
     assert_is_there(calibration, expected);
     assert_series_are_whole(calibration);
     assert_quantities_are_positive(calibration);
-    ASSERT_OK(fulcrum_calibration_check(calibration, &err));
-    CU_ASSERT_STRING_EQUAL(err.detail, "");
+    ASSERT_SAYS(fulcrum_calibration_check(calibration, &err), FULCRUM_OK, "");
     CU_ASSERT_STRING_EQUAL(
         fulcrum_calibration_note(calibration, "power"), "not measured");
     CU_ASSERT_PTR_NOT_NULL(fulcrum_calibration_note(calibration, "cpu_model"));
@@ -187,12 +168,10 @@ static struct fulcrum_calibration *calibrate_with_watts(const char *meter_root)
     struct fulcrum_calibration *calibration = NULL;
     options.meter_root = meter_root;
     for (int budget_s = 4; budget_s <= 16; budget_s *= 2) {
-        struct fulcrum_error err = {FULCRUM_OK, ""};
         options.budget_s = budget_s;
         fulcrum_calibration_free(calibration);
         calibration = NULL;
-        ASSERT_OK(fulcrum_calibrate(&calibration, &options, &err));
-        CU_ASSERT_STRING_EQUAL(err.detail, "");
+        ASSERT_SAYS(fulcrum_calibrate(&calibration, &options, &err), FULCRUM_OK, "");
         if (calibration == NULL ||
             fulcrum_calibration_parameter(calibration, "machine.cpu.idle_w") != NULL) {
             break;

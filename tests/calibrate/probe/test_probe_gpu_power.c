@@ -80,6 +80,16 @@ static void close_rig(struct rig *rig)
     fake_learner_stop();
 }
 
+/* A case on a rig that is started. */
+#define RIG_TEST(function) TEST_EACH(function, with_rig, struct rig *rig)
+static void with_rig(void (*run)(struct rig *rig))
+{
+    struct rig rig;
+    start_rig(&rig);
+    run(&rig);
+    close_rig(&rig);
+}
+
 /* Visits until so many windows are there. */
 static void visit(struct rig *rig, size_t window_count, double window_s)
 {
@@ -221,44 +231,36 @@ TEST(test_gpu_of_the_learner_is_told_by_its_uuid)
 }
 
 /* Watts of the moment need a shorter window; a quarter of the batch fits. */
-TEST(test_meter_that_is_lost_is_given_up)
+RIG_TEST(test_meter_that_is_lost_is_given_up)
 {
-    struct rig rig;
-    start_rig(&rig);
     fake_learner_limit(16);
-    rig.fake->gpu[0].energy_result = 3;
-    open_probe(&rig);
-    visit(&rig, 1, BY_MOMENT_S);
-    rig.fake->gpu[0].instant_field_result = 15;
-    visit(&rig, 4, BY_MOMENT_S);
-    CU_ASSERT(fulcrum_probe_gpu_power.rests(&rig.state));
-    struct fulcrum_calibration *found = report(&rig);
+    rig->fake->gpu[0].energy_result = 3;
+    open_probe(rig);
+    visit(rig, 1, BY_MOMENT_S);
+    rig->fake->gpu[0].instant_field_result = 15;
+    visit(rig, 4, BY_MOMENT_S);
+    CU_ASSERT(fulcrum_probe_gpu_power.rests(&rig->state));
+    struct fulcrum_calibration *found = report(rig);
     assert_part(probing_note(found, "gpu_power"), "training on 16 x (40 + 80)");
     assert_part(probing_note(found, "gpu_power_fit"), "do not differ");
     CU_ASSERT_EQUAL(found->parameter_count, 0);
     fulcrum_calibration_free(found);
-    close_rig(&rig);
 }
 
-TEST(test_interrupt_and_failure_keep_nothing)
+RIG_TEST(test_interrupt_and_failure_keep_nothing)
 {
-    struct rig rig;
-    start_rig(&rig);
-    open_probe(&rig);
-    rig.stops = 1;
-    visit(&rig, 3, BY_COUNTER_S);
-    struct fulcrum_calibration *found = report(&rig);
+    open_probe(rig);
+    rig->stops = 1;
+    visit(rig, 3, BY_COUNTER_S);
+    struct fulcrum_calibration *found = report(rig);
     CU_ASSERT_STRING_EQUAL(
         probing_note(found, "gpu_power_reason"), "no window was completed");
     fulcrum_calibration_free(found);
-    rig.stops = 0;
+    rig->stops = 0;
     fake_learner_break();
-    struct fulcrum_error err = {FULCRUM_OK, ""};
-    CU_ASSERT_EQUAL(fulcrum_probe_gpu_power.visit(
-                        &rig.state, fulcrum_wall_s() + 2 * BY_COUNTER_S, &err),
-        FULCRUM_ERR_UNSUPPORTED);
-    CU_ASSERT_STRING_EQUAL(err.detail, "the device failed");
-    close_rig(&rig);
+    ASSERT_SAYS(fulcrum_probe_gpu_power.visit(
+                    &rig->state, fulcrum_wall_s() + 2 * BY_COUNTER_S, &err),
+        FULCRUM_ERR_UNSUPPORTED, "the device failed");
 }
 
 static struct fulcrum_duty_cycle duty_of(
@@ -267,16 +269,13 @@ static struct fulcrum_duty_cycle duty_of(
     return (struct fulcrum_duty_cycle){&rig->bench, rig->bench.state, work, busy_frac};
 }
 
-TEST(test_duty_keeps_its_share_of_the_time)
+RIG_TEST(test_duty_keeps_its_share_of_the_time)
 {
     static const double shares[] = {0.25, 0.6, 1};
-    struct rig rig;
     struct fulcrum_duty_cycle_reading reading;
     struct fulcrum_random random = fulcrum_random_seeded(1);
-    start_rig(&rig);
     for (size_t i = 0; i < 3; i++) {
-        struct fulcrum_duty_cycle duty =
-            duty_of(&rig, FULCRUM_DUTY_TRAINING, shares[i]);
+        struct fulcrum_duty_cycle duty = duty_of(rig, FULCRUM_DUTY_TRAINING, shares[i]);
         ASSERT_OK(fulcrum_duty_cycle_run(&reading, &duty, 0.4, &random, NULL));
         CU_ASSERT(reading.wall_s >= 0.4);
         CU_ASSERT(!reading.is_ended);
@@ -284,35 +283,25 @@ TEST(test_duty_keeps_its_share_of_the_time)
         CU_ASSERT(reading.step_count >= 1);
         CU_ASSERT(reading.step_count <= reading.busy_s / 4e-3 + 1);
     }
-    struct fulcrum_duty_cycle nothing = duty_of(&rig, FULCRUM_DUTY_NOTHING, 0);
+    struct fulcrum_duty_cycle nothing = duty_of(rig, FULCRUM_DUTY_NOTHING, 0);
     ASSERT_OK(fulcrum_duty_cycle_run(&reading, &nothing, 0.05, &random, NULL));
     assert_close("nothing", reading.busy_s, 0, 0);
     CU_ASSERT(reading.wall_s >= 0.05);
     fake_learner_break();
-    struct fulcrum_duty_cycle duty = duty_of(&rig, FULCRUM_DUTY_INFERENCE, 1);
+    struct fulcrum_duty_cycle duty = duty_of(rig, FULCRUM_DUTY_INFERENCE, 1);
     CU_ASSERT_EQUAL(fulcrum_duty_cycle_run(&reading, &duty, 0.05, &random, NULL),
         FULCRUM_ERR_UNSUPPORTED);
-    close_rig(&rig);
 }
 
-TEST(test_duty_ends_when_told)
+RIG_TEST(test_duty_ends_when_told)
 {
-    struct rig rig;
     struct fulcrum_duty_cycle_reading reading;
     struct fulcrum_random random = fulcrum_random_seeded(1);
-    start_rig(&rig);
-    struct fulcrum_duty_cycle duty = duty_of(&rig, FULCRUM_DUTY_TRAINING, 0.5);
-    rig.stops = 1;
+    struct fulcrum_duty_cycle duty = duty_of(rig, FULCRUM_DUTY_TRAINING, 0.5);
+    rig->stops = 1;
     ASSERT_OK(fulcrum_duty_cycle_run(&reading, &duty, 5, &random, NULL));
     CU_ASSERT(reading.is_ended);
     CU_ASSERT(reading.wall_s < 2);
-    close_rig(&rig);
-}
-
-static bool stop_at_once(void *user)
-{
-    (void)user;
-    return 1;
 }
 
 TEST(test_idle_watts_are_those_of_a_gpu_that_nobody_holds)
@@ -333,7 +322,7 @@ TEST(test_idle_watts_are_those_of_a_gpu_that_nobody_holds)
     assert_close("idle", idle.watts[0][0], FAKE_IDLE_W, 0.02);
     CU_ASSERT(isnan(idle.watts[1][0]));
     assert_part(idle.reason, "gpu-1: nvmlDeviceGetPowerUsage");
-    const struct fulcrum_listener impatient = {.stop = stop_at_once};
+    const struct fulcrum_listener impatient = {.stop = probing_stop};
     fulcrum_gpu_idle_measure(&idle, &meters, 26, &impatient);
     CU_ASSERT_EQUAL(idle.sample_count, 0);
     rig.fake->init_result = 9;

@@ -15,25 +15,14 @@
 
 enum { PAUSES = 7 };
 
-static const char *const paths[] = {
-    "workload.host.per_batch_s",
-    "workload.host.per_request_s",
-    "workload.host.per_item_s",
-    "workload.host.actor_s",
-    "workload.host.wake_s",
-    "workload.host.delay_s",
-};
+static const char *const paths[] = {"workload.host.per_batch_s",
+    "workload.host.per_request_s", "workload.host.per_item_s", "workload.host.actor_s",
+    "workload.host.wake_s", "workload.host.delay_s"};
 
 enum { PATH_COUNT = LENGTH(paths) };
 
 static const struct fulcrum_calibrate_options cheap = {
     .actor = "cartpole", .network = FULCRUM_NETWORK_MLP, .seed = 5};
-
-/* Returns the status of the opening; closed with fulcrum_bench_close. */
-static enum fulcrum_status open_bench(struct fulcrum_bench *bench)
-{
-    return fulcrum_bench_open(bench, &cheap, NULL);
-}
 
 /* Visits the probe so often, with no time beyond what a visit must do. */
 static struct fulcrum_calibration *probe(struct fulcrum_bench *bench, int visits)
@@ -69,7 +58,7 @@ static void assert_series(const struct fulcrum_calibration *calibration,
 TEST(test_one_visit_tells_every_part)
 {
     struct fulcrum_bench bench;
-    ASSERT_OK(open_bench(&bench));
+    ASSERT_OK(fulcrum_bench_open(&bench, &cheap, NULL));
     struct fulcrum_calibration *calibration = probe(&bench, 1);
     for (size_t i = 0; i < PATH_COUNT; i++) {
         assert_parameter(calibration, paths[i]);
@@ -93,12 +82,6 @@ TEST(test_one_visit_tells_every_part)
     fulcrum_bench_close(&bench);
 }
 
-static bool stops_at_once(void *user)
-{
-    (void)user;
-    return 1;
-}
-
 /* Three more than a round of five sizes and the larger requests; nothing; one size,
  * which is no line. */
 TEST(test_every_visit_tells_what_it_can)
@@ -111,8 +94,8 @@ TEST(test_every_visit_tells_what_it_can)
     } cases[] = {{4, false, 8, true}, {0, false, 0, false}, {1, true, 1, false}};
     for (size_t i = 0; i < LENGTH(cases); i++) {
         struct fulcrum_bench bench;
-        ASSERT_OK(open_bench(&bench));
-        bench.listener.stop = cases[i].is_stopped ? stops_at_once : NULL;
+        ASSERT_OK(fulcrum_bench_open(&bench, &cheap, NULL));
+        bench.listener.stop = cases[i].is_stopped ? probing_stop : NULL;
         struct fulcrum_calibration *calibration = probe(&bench, cases[i].visits);
         const struct fulcrum_series *series =
             probing_series(calibration, "handoff_server", "alone");

@@ -85,14 +85,21 @@ static void add(struct fulcrum_recording *recording, double x, double value, dou
     ASSERT_OK(fulcrum_recording_add(recording, &sample, NULL));
 }
 
-static void start(struct fulcrum_recording *recording, struct fulcrum_canary *canary)
+/* A case with a recording whose canary usually takes 1 ms. */
+#define RECORDING_TEST(function)                                                       \
+    TEST_EACH(function, with_recording, struct fulcrum_recording *recording)
+static void with_recording(void (*run)(struct fulcrum_recording *recording))
 {
-    *canary = (struct fulcrum_canary){0};
-    feed(canary, 1e-3, 32);
-    fulcrum_recording_init(recording,
+    struct fulcrum_canary canary = {0};
+    struct fulcrum_recording recording;
+    feed(&canary, 1e-3, 32);
+    fulcrum_recording_init(&recording,
         &(struct fulcrum_recording_header){
             .name = "inference", .unit = "s", .x_name = "batch"},
-        canary);
+        &canary);
+    run(&recording);
+    fulcrum_recording_free(&recording);
+    fulcrum_canary_free(&canary);
 }
 
 static struct fulcrum_summary summarise(
@@ -103,87 +110,65 @@ static struct fulcrum_summary summarise(
     return summary;
 }
 
-static void finish(struct fulcrum_recording *recording, struct fulcrum_canary *canary)
+RECORDING_TEST(test_disturbed_samples_do_not_move_the_median)
 {
-    fulcrum_recording_free(recording);
-    fulcrum_canary_free(canary);
-}
-
-TEST(test_disturbed_samples_do_not_move_the_median)
-{
-    struct fulcrum_canary canary;
-    struct fulcrum_recording recording;
-    start(&recording, &canary);
     for (int i = 0; i < 20; i++) {
-        add(&recording, 1.0, 2.0 + 0.01 * i, 1.0);
+        add(recording, 1.0, 2.0 + 0.01 * i, 1.0);
     }
     for (int i = 0; i < 15; i++) {
-        add(&recording, 1.0, 50.0, 1.3);
+        add(recording, 1.0, 50.0, 1.3);
     }
-    struct fulcrum_summary summary = summarise(&recording, 1.0);
+    struct fulcrum_summary summary = summarise(recording, 1.0);
     assert_close("median", summary.median, 2.095, 1e-12);
     CU_ASSERT_EQUAL(summary.used, 20);
     CU_ASSERT_EQUAL(summary.disturbed, 15);
     CU_ASSERT_EQUAL(summary.took_all, 0);
     CU_ASSERT(summary.lo < summary.median && summary.hi > summary.median);
     CU_ASSERT(summary.standard_error > 0.0);
-    finish(&recording, &canary);
 }
 
-TEST(test_all_samples_count_where_few_are_undisturbed)
+RECORDING_TEST(test_all_samples_count_where_few_are_undisturbed)
 {
-    struct fulcrum_canary canary;
-    struct fulcrum_recording recording;
-    start(&recording, &canary);
-    add(&recording, 1.0, 1.0, 1.0);
-    add(&recording, 1.0, 3.0, 1.3);
-    add(&recording, 1.0, 4.0, 1.3);
-    struct fulcrum_summary summary = summarise(&recording, 1.0);
+    add(recording, 1.0, 1.0, 1.0);
+    add(recording, 1.0, 3.0, 1.3);
+    add(recording, 1.0, 4.0, 1.3);
+    struct fulcrum_summary summary = summarise(recording, 1.0);
     assert_close("median", summary.median, 3.0, 1e-12);
     CU_ASSERT_EQUAL(summary.took_all, 1);
     CU_ASSERT_EQUAL(summary.used, 3);
     for (int i = 0; i < 20; i++) {
-        add(&recording, 2.0, i < 4 ? 1.0 : 9.0, i < 4 ? 1.0 : 1.3);
+        add(recording, 2.0, i < 4 ? 1.0 : 9.0, i < 4 ? 1.0 : 1.3);
     }
-    summary = summarise(&recording, 2.0);
+    summary = summarise(recording, 2.0);
     CU_ASSERT_EQUAL(summary.took_all, 0);
     assert_close("four are enough", summary.median, 1.0, 1e-12);
-    finish(&recording, &canary);
 }
 
-TEST(test_summary_of_few_samples)
+RECORDING_TEST(test_summary_of_few_samples)
 {
-    struct fulcrum_canary canary;
-    struct fulcrum_recording recording;
-    start(&recording, &canary);
-    struct fulcrum_summary summary = summarise(&recording, 1.0);
+    struct fulcrum_summary summary = summarise(recording, 1.0);
     CU_ASSERT_EQUAL(summary.used, 0);
     CU_ASSERT(isnan(summary.median));
-    add(&recording, 1.0, 4.0, 1.0);
-    summary = summarise(&recording, 1.0);
+    add(recording, 1.0, 4.0, 1.0);
+    summary = summarise(recording, 1.0);
     assert_close("median", summary.median, 4.0, 0.0);
     assert_close("error of a lone sample", summary.standard_error, 0.4, 1e-12);
-    add(&recording, 1.0, 6.0, 1.0);
-    summary = summarise(&recording, 1.0);
+    add(recording, 1.0, 6.0, 1.0);
+    summary = summarise(recording, 1.0);
     assert_close("lo", summary.lo, 4.0, 0.0);
     assert_close("hi", summary.hi, 6.0, 0.0);
-    finish(&recording, &canary);
 }
 
-TEST(test_neediest_repeats_disturbed_samples_but_not_for_ever)
+RECORDING_TEST(test_neediest_repeats_disturbed_samples_but_not_for_ever)
 {
     static const double x[] = {1.0, 2.0, 4.0};
-    struct fulcrum_canary canary;
-    struct fulcrum_recording recording;
-    start(&recording, &canary);
-    assert_close("first", fulcrum_recording_neediest(&recording, x, 3), 1.0, 0.0);
-    add(&recording, 1.0, 1.0, 1.0);
-    add(&recording, 2.0, 1.0, 1.5);
-    add(&recording, 4.0, 1.0, 1.0);
-    assert_close("disturbed", fulcrum_recording_neediest(&recording, x, 3), 2.0, 0.0);
-    add(&recording, 2.0, 1.0, 1.5);
-    assert_close("still", fulcrum_recording_neediest(&recording, x, 3), 1.0, 0.0);
-    finish(&recording, &canary);
+    assert_close("first", fulcrum_recording_neediest(recording, x, 3), 1.0, 0.0);
+    add(recording, 1.0, 1.0, 1.0);
+    add(recording, 2.0, 1.0, 1.5);
+    add(recording, 4.0, 1.0, 1.0);
+    assert_close("disturbed", fulcrum_recording_neediest(recording, x, 3), 2.0, 0.0);
+    add(recording, 2.0, 1.0, 1.5);
+    assert_close("still", fulcrum_recording_neediest(recording, x, 3), 1.0, 0.0);
 }
 
 static void visit_nothing(
@@ -235,108 +220,102 @@ TEST(test_report_keeps_every_sample_that_belongs_to_the_file)
     fulcrum_canary_free(&bench.alone);
 }
 
-static struct fulcrum_findings start_findings(void)
+/* A case with findings for a new calibration. */
+#define FINDINGS_TEST(function)                                                        \
+    TEST_EACH(function, with_findings, struct fulcrum_findings *findings)
+static void with_findings(void (*run)(struct fulcrum_findings *findings))
 {
     struct fulcrum_findings findings = {NULL, FULCRUM_OK, NULL};
     ASSERT_OK(fulcrum_calibration_new(&findings.calibration, NULL));
-    return findings;
-}
-
-TEST(test_what_is_not_known_is_left_out)
-{
-    struct fulcrum_findings findings = start_findings();
-    struct fulcrum_parameter parameter = {.value = (double)NAN};
-    const struct fulcrum_summary none = {.used = 0};
-    fulcrum_findings_value(&findings, "env_memory_byte", "byte", (double)NAN);
-    fulcrum_findings_summary(&findings, "reset_mean_s", "s", &none);
-    fulcrum_findings_parameter(&findings, "workload.step.mean_s", &parameter, "x");
-    CU_ASSERT_EQUAL(findings.calibration->quantity_count, 0);
-    CU_ASSERT_EQUAL(findings.calibration->parameter_count, 0);
-    parameter.value = 2e-3;
-    parameter.standard_error = (double)NAN;
-    fulcrum_findings_parameter(
-        &findings, "workload.step.mean_s", &parameter, "%d steps", 7);
-    /* Of one parameter that is not there. */
-    fulcrum_findings_covariance(
-        &findings, "workload.step.mean_s", "workload.step.cv", 1.0);
-    ASSERT_OK(findings.status);
-    CU_ASSERT_EQUAL_FATAL(findings.calibration->parameter_count, 1);
-    const struct fulcrum_parameter *kept = &findings.calibration->parameters[0];
-    assert_close("unknown error", kept->standard_error, 0.0, 0.0);
-    CU_ASSERT_STRING_EQUAL(kept->source, "7 steps");
+    run(&findings);
     fulcrum_calibration_free(findings.calibration);
 }
 
-/* A median with its own, and two over the logarithm, the second without an error. */
-TEST(test_quantities_have_their_intervals)
+FINDINGS_TEST(test_what_is_not_known_is_left_out)
 {
-    struct fulcrum_findings findings = start_findings();
+    struct fulcrum_parameter parameter = {.value = (double)NAN};
+    const struct fulcrum_summary none = {.used = 0};
+    fulcrum_findings_value(findings, "env_memory_byte", "byte", (double)NAN);
+    fulcrum_findings_summary(findings, "reset_mean_s", "s", &none);
+    fulcrum_findings_parameter(findings, "workload.step.mean_s", &parameter, "x");
+    CU_ASSERT_EQUAL(findings->calibration->quantity_count, 0);
+    CU_ASSERT_EQUAL(findings->calibration->parameter_count, 0);
+    parameter.value = 2e-3;
+    parameter.standard_error = (double)NAN;
+    fulcrum_findings_parameter(
+        findings, "workload.step.mean_s", &parameter, "%d steps", 7);
+    /* Of one parameter that is not there. */
+    fulcrum_findings_covariance(
+        findings, "workload.step.mean_s", "workload.step.cv", 1.0);
+    ASSERT_OK(findings->status);
+    CU_ASSERT_EQUAL_FATAL(findings->calibration->parameter_count, 1);
+    const struct fulcrum_parameter *kept = &findings->calibration->parameters[0];
+    assert_close("unknown error", kept->standard_error, 0.0, 0.0);
+    CU_ASSERT_STRING_EQUAL(kept->source, "7 steps");
+}
+
+/* A median with its own, and two over the logarithm, the second without an error. */
+FINDINGS_TEST(test_quantities_have_their_intervals)
+{
     const struct fulcrum_summary summary = {
         .median = 3.0, .lo = 2.5, .hi = 3.5, .used = 9};
-    fulcrum_findings_summary(&findings, "reset_mean_s", "s", &summary);
-    fulcrum_findings_log(&findings, "wide_s", 2.0, 4.0);
-    fulcrum_findings_log(&findings, "bare_s", 2.0, (double)NAN);
+    fulcrum_findings_summary(findings, "reset_mean_s", "s", &summary);
+    fulcrum_findings_log(findings, "wide_s", 2.0, 4.0);
+    fulcrum_findings_log(findings, "bare_s", 2.0, (double)NAN);
     const double expected[][2] = {
         {2.5, 3.5}, {2.0 / exp(1.96 * 2.0), 2.0 * exp(1.96 * 2.0)}, {2.0, 2.0}};
-    CU_ASSERT_EQUAL_FATAL(findings.calibration->quantity_count, 3);
+    CU_ASSERT_EQUAL_FATAL(findings->calibration->quantity_count, 3);
     for (size_t i = 0; i < 3; i++) {
-        const struct fulcrum_quantity *quantity = &findings.calibration->quantities[i];
+        const struct fulcrum_quantity *quantity = &findings->calibration->quantities[i];
         assert_close("lo", quantity->lo, expected[i][0], 1e-12);
         assert_close("hi", quantity->hi, expected[i][1], 1e-12);
         CU_ASSERT_STRING_EQUAL(quantity->unit, "s");
     }
-    fulcrum_calibration_free(findings.calibration);
 }
 
-TEST(test_points_without_a_fit_are_a_note_other_failures_stay)
+FINDINGS_TEST(test_points_without_a_fit_are_a_note_other_failures_stay)
 {
-    struct fulcrum_findings findings = start_findings();
     const struct fulcrum_error why = {FULCRUM_ERR_NO_FIT, "two points"};
-    CU_ASSERT(fulcrum_findings_fitted(&findings, FULCRUM_OK, &why, "a", "b: "));
+    CU_ASSERT(fulcrum_findings_fitted(findings, FULCRUM_OK, &why, "a", "b: "));
     CU_ASSERT_FALSE(
-        fulcrum_findings_fitted(&findings, FULCRUM_ERR_NO_FIT, &why, "key", "no: "));
+        fulcrum_findings_fitted(findings, FULCRUM_ERR_NO_FIT, &why, "key", "no: "));
     CU_ASSERT_STRING_EQUAL(
-        fulcrum_calibration_note(findings.calibration, "key"), "no: two points");
-    ASSERT_OK(findings.status);
+        fulcrum_calibration_note(findings->calibration, "key"), "no: two points");
+    ASSERT_OK(findings->status);
     CU_ASSERT_FALSE(
-        fulcrum_findings_fitted(&findings, FULCRUM_ERR_NO_MEMORY, &why, "key", ""));
-    CU_ASSERT_EQUAL(findings.status, FULCRUM_ERR_NO_MEMORY);
-    fulcrum_calibration_free(findings.calibration);
+        fulcrum_findings_fitted(findings, FULCRUM_ERR_NO_MEMORY, &why, "key", ""));
+    CU_ASSERT_EQUAL(findings->status, FULCRUM_ERR_NO_MEMORY);
 }
 
-TEST(test_every_warning_of_a_fit_is_told)
+FINDINGS_TEST(test_every_warning_of_a_fit_is_told)
 {
-    struct fulcrum_findings findings = start_findings();
     struct fulcrum_fit_result fit = {
         .residuals = {.mape = 0.1, .max_abs_rel = 0.2, .count = 5},
         .warnings = FULCRUM_FIT_MISFIT | FULCRUM_FIT_OUTLIERS};
-    fulcrum_findings_fit(&findings, "cpu_curve", "a form", &fit);
-    CU_ASSERT_EQUAL_FATAL(findings.calibration->fit_count, 1);
-    const struct fulcrum_fit_report *report = &findings.calibration->fits[0];
+    fulcrum_findings_fit(findings, "cpu_curve", "a form", &fit);
+    CU_ASSERT_EQUAL_FATAL(findings->calibration->fit_count, 1);
+    const struct fulcrum_fit_report *report = &findings->calibration->fits[0];
     assert_part(report->warning, fulcrum_fit_warning_text(FULCRUM_FIT_MISFIT));
     assert_part(report->warning, fulcrum_fit_warning_text(FULCRUM_FIT_OUTLIERS));
     CU_ASSERT_PTR_NOT_NULL(strstr(report->warning, "; "));
     assert_close("largest", report->max_frac, 0.2, 0.0);
     fit.warnings = 0;
-    fulcrum_findings_fit(&findings, "cpu_curve", "a form", &fit);
-    CU_ASSERT_STRING_EQUAL(findings.calibration->fits[1].warning, "");
-    fulcrum_calibration_free(findings.calibration);
+    fulcrum_findings_fit(findings, "cpu_curve", "a form", &fit);
+    CU_ASSERT_STRING_EQUAL(findings->calibration->fits[1].warning, "");
 }
 
-TEST(test_nothing_is_added_after_a_failure)
+FINDINGS_TEST(test_nothing_is_added_after_a_failure)
 {
-    struct fulcrum_findings findings = start_findings();
-    findings.status = FULCRUM_ERR_NO_MEMORY;
+    findings->status = FULCRUM_ERR_NO_MEMORY;
     struct fulcrum_parameter parameter = {.value = 1.0};
     struct fulcrum_fit_result fit = {.warnings = 0};
-    fulcrum_findings_value(&findings, "duration_s", "s", 1.0);
-    fulcrum_findings_parameter(&findings, "workload.step.mean_s", &parameter, "x");
-    fulcrum_findings_note(&findings, "key", "%d", 1);
-    fulcrum_findings_fit(&findings, "fit", "form", &fit);
-    CU_ASSERT_EQUAL(findings.status, FULCRUM_ERR_NO_MEMORY);
-    CU_ASSERT_EQUAL(findings.calibration->quantity_count, 0);
-    CU_ASSERT_EQUAL(findings.calibration->parameter_count, 0);
-    CU_ASSERT_EQUAL(findings.calibration->note_count, 0);
-    CU_ASSERT_EQUAL(findings.calibration->fit_count, 0);
-    fulcrum_calibration_free(findings.calibration);
+    fulcrum_findings_value(findings, "duration_s", "s", 1.0);
+    fulcrum_findings_parameter(findings, "workload.step.mean_s", &parameter, "x");
+    fulcrum_findings_note(findings, "key", "%d", 1);
+    fulcrum_findings_fit(findings, "fit", "form", &fit);
+    CU_ASSERT_EQUAL(findings->status, FULCRUM_ERR_NO_MEMORY);
+    CU_ASSERT_EQUAL(findings->calibration->quantity_count, 0);
+    CU_ASSERT_EQUAL(findings->calibration->parameter_count, 0);
+    CU_ASSERT_EQUAL(findings->calibration->note_count, 0);
+    CU_ASSERT_EQUAL(findings->calibration->fit_count, 0);
 }

@@ -39,6 +39,16 @@ static struct fulcrum_result *store_now(void)
     return fulcrum_baseline_new(&fixture()->set, 1);
 }
 
+/* A case with such a run. */
+#define STORED_TEST(function)                                                          \
+    TEST_EACH(function, with_stored, struct fulcrum_result *stored)
+static void with_stored(void (*run)(struct fulcrum_result *stored))
+{
+    struct fulcrum_result *stored = store_now();
+    run(stored);
+    fulcrum_result_free(stored);
+}
+
 static struct fulcrum_table *points_of(struct fulcrum_result *run)
 {
     for (size_t i = 0; i < fulcrum_result_count(run); i++) {
@@ -113,9 +123,8 @@ static size_t failures(const struct fulcrum_result *stored,
     return failed;
 }
 
-TEST(test_a_moved_prediction_fails)
+STORED_TEST(test_a_moved_prediction_fails)
 {
-    struct fulcrum_result *stored = store_now();
     CU_ASSERT_EQUAL(failures(stored, &limits, ""), 0);
     scale(stored, 1, "predicted", 1.004);
     CU_ASSERT_EQUAL(failures(stored, &limits, ""), 0);
@@ -123,18 +132,15 @@ TEST(test_a_moved_prediction_fails)
     CU_ASSERT_EQUAL(failures(stored, &limits, "moved by"), 1);
     set_number(stored, 1, "predicted", 0.0);
     CU_ASSERT(failures(stored, &limits, ", 0 stored") >= 1);
-    fulcrum_result_free(stored);
 }
 
 /* A stored run has fewer digits than a prediction: those alone are compared. */
-TEST(test_nothing_moves_from_what_was_just_stored)
+STORED_TEST(test_nothing_moves_from_what_was_just_stored)
 {
     const struct fulcrum_baseline_check none = {.moved_rel = 0.0, .loss_frac = 0.0};
-    struct fulcrum_result *stored = store_now();
     CU_ASSERT_EQUAL(failures(stored, &none, ""), 0);
     scale(stored, 1, "predicted", 1.00001);
     CU_ASSERT(failures(stored, &none, "moved by") >= 1);
-    fulcrum_result_free(stored);
 }
 
 TEST(test_numbers_move_by_shares_of_what_is_stored)
@@ -149,9 +155,8 @@ TEST(test_numbers_move_by_shares_of_what_is_stored)
     CU_ASSERT(isinf(fulcrum_relative_change(1.0, unknown)));
 }
 
-TEST(test_other_data_fail)
+STORED_TEST(test_other_data_fail)
 {
-    struct fulcrum_result *stored = store_now();
     bool is_fitted =
         strcmp(fulcrum_table_at(points_of(stored), 3, "kind").text, "fitted") == 0;
     scale(stored, 1, "observed", 1.1);
@@ -162,14 +167,12 @@ TEST(test_other_data_fail)
     CU_ASSERT(failures(stored, &limits,
                   is_fitted ? "predicted stored" : "fitted stored") >= 3);
     CU_ASSERT(failures(stored, &limits, "not predicted any more") >= 3);
-    fulcrum_result_free(stored);
 }
 
 /* With room to move, what counts is whether the set has become worse. */
-TEST(test_a_worse_set_fails)
+STORED_TEST(test_a_worse_set_fails)
 {
     const struct fulcrum_baseline_check loose = {.moved_rel = 1.0, .loss_frac = 0.005};
-    struct fulcrum_result *stored = store_now();
     for (size_t i = 0; i < stored_count(); i++) {
         set_number(stored, i, "predicted", number_of(stored, i, "observed"));
     }
@@ -178,7 +181,6 @@ TEST(test_a_worse_set_fails)
         scale(stored, i, "predicted", 1.1);
     }
     CU_ASSERT_EQUAL(failures(stored, &loose, ""), 0);
-    fulcrum_result_free(stored);
 }
 
 static size_t missing(struct fulcrum_result *stored, bool is_all)
@@ -196,27 +198,23 @@ static size_t missing(struct fulcrum_result *stored, bool is_all)
 }
 
 /* Of a run over everything, what is stored must still be there. */
-TEST(test_a_set_that_is_gone_fails)
+STORED_TEST(test_a_set_that_is_gone_fails)
 {
-    struct fulcrum_result *stored = store_now();
     CU_ASSERT_EQUAL(missing(stored, true), 0);
     set_text(stored, 0, "calibration", "another");
     set_text(stored, 2, "reference", "another");
     CU_ASSERT_EQUAL(missing(stored, true), 2);
-    fulcrum_result_free(stored);
 }
 
 /* Of a run over some references, those under another calibration are missed. */
-TEST(test_a_calibration_of_another_name_fails)
+STORED_TEST(test_a_calibration_of_another_name_fails)
 {
-    struct fulcrum_result *stored = store_now();
     set_text(stored, 2, "reference", "another");
     CU_ASSERT_EQUAL(missing(stored, false), 0);
     for (size_t i = 0; i < stored_count(); i++) {
         set_text(stored, i, "calibration", "another");
     }
     CU_ASSERT(missing(stored, false) >= 1);
-    fulcrum_result_free(stored);
 }
 
 enum { TEXT_SIZE = 480 };

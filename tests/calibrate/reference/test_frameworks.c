@@ -32,22 +32,23 @@ struct predicted {
     struct fulcrum_validation sets[ENVIRONMENTS];
 };
 
-static void predict(struct predicted *out)
+/* A case with all of that. */
+#define PREDICTED_TEST(function)                                                       \
+    TEST_EACH(function, with_predicted, const struct predicted *all)
+static void with_predicted(void (*run)(const struct predicted *all))
 {
+    struct predicted all;
     for (size_t i = 0; i < ENVIRONMENTS; i++) {
-        struct fulcrum_error err = {FULCRUM_OK, ""};
-        ASSERT_OK(fulcrum_reference_load(
-            environments[i].reference, &out->references[i], &err));
-        ASSERT_OK(fulcrum_validate(out->references[i], NULL, &out->sets[i], &err));
-        CU_ASSERT_STRING_EQUAL(err.detail, "");
+        ASSERT_SAYS(
+            fulcrum_reference_load(environments[i].reference, &all.references[i], &err),
+            FULCRUM_OK, "");
+        ASSERT_SAYS(fulcrum_validate(all.references[i], NULL, &all.sets[i], &err),
+            FULCRUM_OK, "");
     }
-}
-
-static void clear(struct predicted *all)
-{
+    run(&all);
     for (size_t i = 0; i < ENVIRONMENTS; i++) {
-        fulcrum_validation_clear(&all->sets[i]);
-        fulcrum_reference_free(all->references[i]);
+        fulcrum_validation_clear(&all.sets[i]);
+        fulcrum_reference_free(all.references[i]);
     }
 }
 
@@ -96,20 +97,17 @@ static size_t check_set(const struct fulcrum_validation *set)
     return seen;
 }
 
-TEST(test_every_framework_is_predicted_from_three_counts)
+PREDICTED_TEST(test_every_framework_is_predicted_from_three_counts)
 {
-    struct predicted all;
     size_t seen = 0;
-    predict(&all);
     for (size_t i = 0; i < ENVIRONMENTS; i++) {
-        seen += check_set(&all.sets[i]);
+        seen += check_set(&all->sets[i]);
     }
     CU_ASSERT_EQUAL(seen, 3 * 5 * 3 - 3); /* DeepMind's IMPALA ends at 160 */
-    clear(&all);
 }
 
 /* What is promised of SEED RL, and what the others were found to be. */
-TEST(test_held_out_points_are_met)
+PREDICTED_TEST(test_held_out_points_are_met)
 {
     static const struct {
         const char *series;
@@ -123,37 +121,31 @@ TEST(test_held_out_points_are_met)
         {"RLlib IMPALA", 8, 0.085, 0.22},
         {"DeepMind IMPALA", 6, 0.055, 0.14},
     };
-    struct predicted all;
-    predict(&all);
     for (size_t i = 0; i < LENGTH(cases); i++) {
-        struct fulcrum_comparison_errors found = errors_of(&all, cases[i].series, -1);
+        struct fulcrum_comparison_errors found = errors_of(all, cases[i].series, -1);
         (void)fprintf(stderr, "%s: %zu points, %.2f / %.1f %%\n", cases[i].series,
             found.count, 100.0 * found.mape_frac, 100.0 * found.max_frac);
         CU_ASSERT_EQUAL(found.count, cases[i].count);
         CU_ASSERT(found.mape_frac <= cases[i].mape_frac);
         CU_ASSERT(found.max_frac <= cases[i].max_frac);
     }
-    clear(&all);
 }
 
 /* The formulas are fitted to the same points, and are no strawmen. */
-TEST(test_formulas_compare_as_they_were_found_to)
+PREDICTED_TEST(test_formulas_compare_as_they_were_found_to)
 {
-    struct predicted all;
-    predict(&all);
     struct fulcrum_comparison_errors capped =
-        errors_of(&all, SEED_RL, FULCRUM_BASELINE_CAPPED_HYPERBOLA);
+        errors_of(all, SEED_RL, FULCRUM_BASELINE_CAPPED_HYPERBOLA);
     struct fulcrum_comparison_errors free =
-        errors_of(&all, SEED_RL, FULCRUM_BASELINE_HYPERBOLA);
+        errors_of(all, SEED_RL, FULCRUM_BASELINE_HYPERBOLA);
     CU_ASSERT_EQUAL(capped.count, 6);
     CU_ASSERT_EQUAL(free.count, 6);
     assert_close("capped hyperbola", capped.mape_frac, 0.0355, 0.01);
     assert_close("capped hyperbola, largest", capped.max_frac, 0.083, 0.01);
     assert_close("hyperbola", free.mape_frac, 0.0557, 0.01);
     assert_close("hyperbola, largest", free.max_frac, 0.146, 0.01);
-    CU_ASSERT(errors_of(&all, SEED_RL, FULCRUM_BASELINE_TEXTBOOK).mape_frac >
-              errors_of(&all, SEED_RL, -1).mape_frac);
-    clear(&all);
+    CU_ASSERT(errors_of(all, SEED_RL, FULCRUM_BASELINE_TEXTBOOK).mape_frac >
+              errors_of(all, SEED_RL, -1).mape_frac);
 }
 
 /* Each stored value is where the fit has its best parameters. */

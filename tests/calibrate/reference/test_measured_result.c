@@ -78,6 +78,15 @@ static void set_scene(struct scene *scene)
         .measurement = &scene->found, .predictions = scene->predictions};
 }
 
+/* A case on that scene. */
+#define SCENE_TEST(function) TEST_EACH(function, with_scene, struct scene *scene)
+static void with_scene(void (*run)(struct scene *scene))
+{
+    struct scene scene;
+    set_scene(&scene);
+    run(&scene);
+}
+
 /* The caller frees it. */
 static struct fulcrum_result *result_of(const struct scene *scene)
 {
@@ -87,7 +96,7 @@ static struct fulcrum_result *result_of(const struct scene *scene)
 }
 
 /* What is predicted of the third item is the second prediction. */
-TEST(test_errors_are_of_the_points_that_count)
+SCENE_TEST(test_errors_are_of_the_points_that_count)
 {
     static const struct {
         const char *key;
@@ -104,9 +113,7 @@ TEST(test_errors_are_of_the_points_that_count)
         {"all/mape_frac", 0.35 / 3.0},
         {"all/covered_frac", 2.0 / 3.0},
     };
-    struct scene scene;
-    set_scene(&scene);
-    struct fulcrum_result *result = result_of(&scene);
+    struct fulcrum_result *result = result_of(scene);
     for (size_t i = 0; i < LENGTH(cases); i++) {
         assert_close(cases[i].key, fulcrum_result_number_of(result, cases[i].key),
             cases[i].value, 1e-12);
@@ -114,16 +121,14 @@ TEST(test_errors_are_of_the_points_that_count)
     fulcrum_result_free(result);
 }
 
-TEST(test_errors_of_nothing_are_not_known)
+SCENE_TEST(test_errors_of_nothing_are_not_known)
 {
     static const char *const keys[] = {"undisturbed/mape_frac", "undisturbed/max_frac",
         "undisturbed/bias_frac", "undisturbed/covered_frac"};
-    struct scene scene;
-    set_scene(&scene);
     for (size_t i = 0; i < ITEMS; i++) {
-        scene.items[i].is_disturbed = 1;
+        scene->items[i].is_disturbed = 1;
     }
-    struct fulcrum_result *result = result_of(&scene);
+    struct fulcrum_result *result = result_of(scene);
     CU_ASSERT_EQUAL(fulcrum_result_number_of(result, "undisturbed/point_count"), 0.0);
     for (size_t i = 0; i < LENGTH(keys); i++) {
         CU_ASSERT_PTR_NOT_NULL(fulcrum_result_find(result, keys[i]));
@@ -146,28 +151,24 @@ static char *print(const struct scene *scene, enum fulcrum_format format)
     return text;
 }
 
-TEST(test_rows_have_what_was_measured_and_what_was_not)
+SCENE_TEST(test_rows_have_what_was_measured_and_what_was_not)
 {
-    struct scene scene;
-    set_scene(&scene);
-    char *csv = print(&scene, FULCRUM_FORMAT_CSV);
+    char *csv = print(scene, FULCRUM_FORMAT_CSV);
     assert_part(csv, "batching,actors,envs_per_actor,measured_steps_per_s,");
     assert_part(csv, "greedy K=1,1,1,1000,980,1020,1100,1010,1190,0.1");
     assert_part(csv, "greedy K=1,2,1,,,,,,,,,,,,,,,,,,0,0,the left wheel came off");
     assert_part(csv, "greedy K=1,4,1,4000,3920,4080,3800,3670,3930,-0.05");
     assert_part(csv, ",2,2,disturbed");
     free(csv);
-    scene.answer.predictions = NULL;
-    csv = print(&scene, FULCRUM_FORMAT_CSV);
+    scene->answer.predictions = NULL;
+    csv = print(scene, FULCRUM_FORMAT_CSV);
     assert_part(csv, "greedy K=1,4,1,4000,3920,4080,,,,,1.5,,");
     free(csv);
 }
 
-TEST(test_people_read_errors_and_notes)
+SCENE_TEST(test_people_read_errors_and_notes)
 {
-    struct scene scene;
-    set_scene(&scene);
-    char *text = print(&scene, FULCRUM_FORMAT_TABLE);
+    char *text = print(scene, FULCRUM_FORMAT_TABLE);
     assert_part(text, "actors on processors  0-1,4\n");
     assert_part(text, "server on processors  7\n");
     assert_part(
@@ -181,13 +182,11 @@ TEST(test_people_read_errors_and_notes)
     free(text);
 }
 
-TEST(test_a_table_has_no_column_that_says_nothing)
+SCENE_TEST(test_a_table_has_no_column_that_says_nothing)
 {
-    struct scene scene;
-    set_scene(&scene);
     for (int predicts = 1; predicts >= 0; predicts--) {
-        scene.answer.predictions = predicts ? scene.answer.predictions : NULL;
-        char *text = print(&scene, FULCRUM_FORMAT_TABLE);
+        scene->answer.predictions = predicts ? scene->answer.predictions : NULL;
+        char *text = print(scene, FULCRUM_FORMAT_TABLE);
         CU_ASSERT_EQUAL(strstr(text, "  predicted  ") != NULL, predicts);
         CU_ASSERT_PTR_NULL(strstr(text, "GPU power"));
         CU_ASSERT_PTR_NULL(strstr(text, "envs"));
@@ -195,24 +194,22 @@ TEST(test_a_table_has_no_column_that_says_nothing)
         assert_part(text, "the left wheel came off");
         free(text);
     }
-    scene.items[0].median.gpu_w = 250.0;
-    scene.items[0].config.envs_per_actor = 2;
-    char *text = print(&scene, FULCRUM_FORMAT_TABLE);
+    scene->items[0].median.gpu_w = 250.0;
+    scene->items[0].config.envs_per_actor = 2;
+    char *text = print(scene, FULCRUM_FORMAT_TABLE);
     assert_part(text, "GPU power");
     assert_part(text, "250 W");
     assert_part(text, "envs");
     free(text);
 }
 
-TEST(test_sentences_that_are_not_needed_are_left_out)
+SCENE_TEST(test_sentences_that_are_not_needed_are_left_out)
 {
-    struct scene scene;
-    set_scene(&scene);
-    scene.answer.predictions = NULL;
-    scene.items[3].is_disturbed = 0;
-    scene.items[0].median.cpu_w = 50.0;
-    scene.found.placement.is_apart = 0;
-    char *text = print(&scene, FULCRUM_FORMAT_TABLE);
+    scene->answer.predictions = NULL;
+    scene->items[3].is_disturbed = 0;
+    scene->items[0].median.cpu_w = 50.0;
+    scene->found.placement.is_apart = 0;
+    char *text = print(scene, FULCRUM_FORMAT_TABLE);
     assert_part(text, "actors and server share cores, which the model does not");
     assert_part(text, "nothing predicted: --calibration FILE, taken beforehand");
     CU_ASSERT_PTR_NULL(strstr(text, "disturbed"));
@@ -251,11 +248,9 @@ TEST(test_a_machine_in_another_state_is_told)
     fulcrum_calibration_free(calibration);
 }
 
-TEST(test_the_document_has_every_window)
+SCENE_TEST(test_the_document_has_every_window)
 {
-    struct scene scene;
-    set_scene(&scene);
-    char *text = print(&scene, FULCRUM_FORMAT_JSON);
+    char *text = print(scene, FULCRUM_FORMAT_JSON);
     static const char *const parts[] = {"\"actor\": \"cartpole\"",
         "\"learner\": \"cpu\"", "\"actor_cpus\": \"0-1,4\"", "\"server_cpus\": \"7\"",
         "\"complete\": true", "\"calibration\": null", "\"undisturbed\": {",
@@ -266,7 +261,7 @@ TEST(test_the_document_has_every_window)
     }
     free(text);
     /* Of three points; the fourth has none. */
-    struct fulcrum_result *result = result_of(&scene);
+    struct fulcrum_result *result = result_of(scene);
     CU_ASSERT_EQUAL(fulcrum_table_rows(fulcrum_result_table_of(result, "windows")), 6);
     fulcrum_result_free(result);
 }

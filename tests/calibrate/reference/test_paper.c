@@ -51,14 +51,9 @@ struct draws {
     size_t left_out;
 };
 
-/* What is held, whatever the priors say. */
-struct held {
-    const struct fulcrum_setting *settings;
-    size_t count;
-};
-
-static struct fulcrum_reference_fit run(
-    const struct inputs *inputs, const struct held *held, const struct draws *draws)
+/* `held`, unless NULL, stays as it is, whatever the priors say. */
+static struct fulcrum_reference_fit run(const struct inputs *inputs,
+    const struct fulcrum_setting *held, const struct draws *draws)
 {
     const struct fulcrum_calibration *const calibrations[] = {inputs->priors};
     const struct fulcrum_reference_fit_plan plan = {
@@ -67,8 +62,8 @@ static struct fulcrum_reference_fit run(
             .reference_count = REFERENCES,
             .calibrations = calibrations,
             .calibration_count = 1,
-            .settings = held->settings,
-            .setting_count = held->count,
+            .settings = held,
+            .setting_count = held != NULL ? 1 : 0,
             .thread_count = fulcrum_parallel_threads()},
         .sd = figure_sd,
         .sd_count = FIGURES,
@@ -92,9 +87,8 @@ TEST(test_priors_cover_and_figures_predict_each_other)
 {
     struct inputs inputs;
     load(&inputs);
-    const struct held nothing = {NULL, 0};
     const struct draws draws = {20000, 0, 10000};
-    struct fulcrum_reference_fit fit = run(&inputs, &nothing, &draws);
+    struct fulcrum_reference_fit fit = run(&inputs, NULL, &draws);
     CU_ASSERT_EQUAL_FATAL(fit.figure_count, FIGURES);
     for (size_t i = 0; i < FIGURES; i++) {
         const struct fulcrum_fitted_figure *figure = &fit.figures[i];
@@ -134,7 +128,7 @@ static struct fulcrum_setting number(const char *path, double value)
     return (struct fulcrum_setting){fulcrum_field_find(path), value, NULL};
 }
 
-static double objective(const struct inputs *inputs, const struct held *held)
+static double objective(const struct inputs *inputs, const struct fulcrum_setting *held)
 {
     const struct draws none = {0, 0, 0};
     struct fulcrum_reference_fit fit = run(inputs, held, &none);
@@ -148,26 +142,20 @@ TEST(test_three_mechanisms_are_needed)
 {
     struct inputs inputs;
     load(&inputs);
-    const struct held nothing = {NULL, 0};
-    double whole = objective(&inputs, &nothing);
-    const struct fulcrum_setting no_item[] = {number("workload.host.per_item_s", 0.0)};
-    const struct fulcrum_setting steady[] = {number("workload.step.cv", 0.15)};
-    const struct fulcrum_setting greedy[] = {
+    double whole = objective(&inputs, NULL);
+    const struct fulcrum_setting needed[] = {number("workload.host.per_item_s", 0.0),
+        number("workload.step.cv", 0.15),
         {fulcrum_field_find("workload.batching.policy"), 0.0, "greedy"}};
-    const struct held needed[] = {{no_item, 1}, {steady, 1}, {greedy, 1}};
-    for (size_t i = 0; i < 3; i++) {
+    for (size_t i = 0; i < LENGTH(needed); i++) {
         double without = objective(&inputs, &needed[i]);
         (void)fprintf(stderr, "objective %.3g, %.3g without\n", whole, without);
         CU_ASSERT(without >= whole + 5.0);
     }
-    const struct fulcrum_setting no_turbo[] = {number("machine.cpu.turbo_frac", 0.0)};
-    const struct fulcrum_setting no_smt[] = {number("machine.cpu.smt_yield_frac", 0.0)};
-    const struct fulcrum_setting no_learner[] = {
-        number("workload.host.reserved_threads", 0.0)};
-    const struct fulcrum_setting no_delay[] = {number("workload.host.delay_s", 0.0)};
-    const struct held spare[] = {
-        {no_turbo, 1}, {no_smt, 1}, {no_learner, 1}, {no_delay, 1}};
-    for (size_t i = 0; i < 4; i++) {
+    const struct fulcrum_setting spare[] = {number("machine.cpu.turbo_frac", 0.0),
+        number("machine.cpu.smt_yield_frac", 0.0),
+        number("workload.host.reserved_threads", 0.0),
+        number("workload.host.delay_s", 0.0)};
+    for (size_t i = 0; i < LENGTH(spare); i++) {
         CU_ASSERT(objective(&inputs, &spare[i]) <= whole + 2.5);
     }
     clear(&inputs);

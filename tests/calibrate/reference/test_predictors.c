@@ -144,6 +144,13 @@ static void begin_workers(struct made *made, double sockets)
     set_field(made, "machine.cpu.socket_count", sockets);
 }
 
+static void add_workers(
+    struct made *made, const char *series, double count, double steps_per_s)
+{
+    add(made, "workers", count, "steps_per_s", steps_per_s);
+    name_series(made, series);
+}
+
 /* Two curves, the points of both in no order, a little off; one count twice. */
 static void make_workers(struct made *made)
 {
@@ -151,19 +158,14 @@ static void make_workers(struct made *made)
     begin_workers(made, 1);
     for (size_t i = 0; i < WORKERS; i++) {
         double n = workers[order[i]];
-        add(made, "workers", n, "steps_per_s",
-            cpu_rate(n, &async_prior, 0, 0) * (1 + 0.01 * sin(n)));
-        name_series(made, "async");
-        add(made, "workers", n, "steps_per_s",
-            cpu_rate(n, &sync_prior, 1, 0) * (1 + 0.01 * cos(n)));
-        name_series(made, "sync");
+        add_workers(
+            made, "async", n, cpu_rate(n, &async_prior, 0, 0) * (1 + 0.01 * sin(n)));
+        add_workers(
+            made, "sync", n, cpu_rate(n, &sync_prior, 1, 0) * (1 + 0.01 * cos(n)));
     }
-    add(made, "workers", 4, "steps_per_s", 3900);
-    name_series(made, "async");
-    add(made, "workers", 1, "steps_per_s", 1);
-    name_series(made, "For-loop");
-    add(made, "workers", 0, "steps_per_s", 0);
-    name_series(made, "For-loop");
+    add_workers(made, "async", 4, 3900);
+    add_workers(made, "For-loop", 1, 1);
+    add_workers(made, "For-loop", 0, 0);
 }
 
 /* Truths at the priors, so that these agree with the points: exact everywhere. */
@@ -236,9 +238,7 @@ TEST(test_workers_are_shown_beside_a_rate_per_worker)
     set_field(&made, "machine.cpu.core_count", 4);
     set_field(&made, "machine.cpu.thread_count", 8);
     for (size_t i = 0; i < 4; i++) {
-        add(&made, "workers", counts[i], "steps_per_s",
-            900 * counts[i] - 10 * (double)i);
-        name_series(&made, "async");
+        add_workers(&made, "async", counts[i], 900 * counts[i] - 10 * (double)i);
     }
     struct fulcrum_comparison compared = predict(&made.reference);
     for (size_t i = 0; i < 4; i++) {
@@ -264,10 +264,9 @@ TEST(test_intervals_of_workers_cover_nine_in_ten)
         struct made made;
         begin_workers(&made, 1);
         for (size_t i = 0; i < WORKERS; i++) {
-            add(&made, "workers", workers[i], "steps_per_s",
+            add_workers(&made, "async", workers[i],
                 cpu_rate(workers[i], &truth, 0, 0) *
                     (1 + gsl_ran_gaussian(rng, 0.014)));
-            name_series(&made, "async");
         }
         struct fulcrum_comparison compared = predict(&made.reference);
         covered += held_out_errors(&compared, -1).covered_frac / 100;

@@ -74,12 +74,11 @@ TEST(test_what_made_the_figures_is_found)
 {
     struct hand hand;
     begin(&hand);
-    struct fulcrum_reference_fit_plan plan = hand.plan;
     struct fulcrum_reference_fit fit;
-    plan.draw_count = 2000;
-    plan.prior_draw_count = 500;
-    plan.held_out_draw_count = 500;
-    ASSERT_OK(fulcrum_reference_fit_run(&plan, &fit, NULL));
+    hand.plan.draw_count = 2000;
+    hand.plan.prior_draw_count = 500;
+    hand.plan.held_out_draw_count = 500;
+    ASSERT_OK(fulcrum_reference_fit_run(&hand.plan, &fit, NULL));
     for (size_t i = 0; i < 2; i++) {
         const struct fulcrum_fitted_parameter *found = &fit.parameters[i];
         CU_ASSERT(fabs(log(found->mode / truth[i])) < 2.0 * found->sd);
@@ -128,15 +127,14 @@ static enum fulcrum_status fit_until(
     struct watcher watcher = {stage, parts, 0};
     struct hand hand;
     begin(&hand);
-    struct fulcrum_reference_fit_plan plan = hand.plan;
-    plan.draw_count = 1000;
-    plan.prior_draw_count = 100;
-    plan.held_out_draw_count = 500;
-    plan.model.thread_count = 2;
-    plan.progress = look_on;
-    plan.model.stop = wants_an_end;
-    plan.model.watcher = &watcher;
-    enum fulcrum_status status = fulcrum_reference_fit_run(&plan, out, NULL);
+    hand.plan.draw_count = 1000;
+    hand.plan.prior_draw_count = 100;
+    hand.plan.held_out_draw_count = 500;
+    hand.plan.model.thread_count = 2;
+    hand.plan.progress = look_on;
+    hand.plan.model.stop = wants_an_end;
+    hand.plan.model.watcher = &watcher;
+    enum fulcrum_status status = fulcrum_reference_fit_run(&hand.plan, out, NULL);
     end(&hand);
     return status;
 }
@@ -231,12 +229,11 @@ TEST(test_parameters_that_figures_tell_of_are_selected)
         "workload.step.mean_s", "workload.host.per_item_s"};
     struct hand hand;
     begin(&hand);
-    struct fulcrum_reference_fit_plan plan = hand.plan;
     struct fulcrum_reference_fit fit = {.figure_count = 0};
-    plan.model.paths = three;
-    plan.model.path_count = 3;
-    plan.selects = 1;
-    ASSERT_OK(fulcrum_reference_fit_run(&plan, &fit, NULL));
+    hand.plan.model.paths = three;
+    hand.plan.model.path_count = 3;
+    hand.plan.selects = 1;
+    ASSERT_OK(fulcrum_reference_fit_run(&hand.plan, &fit, NULL));
     CU_ASSERT_EQUAL_FATAL(fit.parameter_count, 2);
     CU_ASSERT_STRING_EQUAL(fit.parameters[0].prior.path, three[1]);
     CU_ASSERT_STRING_EQUAL(fit.parameters[1].prior.path, three[2]);
@@ -244,8 +241,8 @@ TEST(test_parameters_that_figures_tell_of_are_selected)
     CU_ASSERT_STRING_EQUAL(fit.held[0].path, three[0]);
     assert_close("left", fit.held[0].sd_frac, 1.0, 1e-9);
     fulcrum_reference_fit_clear(&fit);
-    plan.model.path_count = 1;
-    ASSERT_FAILS(fulcrum_reference_fit_run(&plan, &fit, &err), FULCRUM_ERR_NO_FIT,
+    hand.plan.model.path_count = 1;
+    ASSERT_FAILS(fulcrum_reference_fit_run(&hand.plan, &fit, &err), FULCRUM_ERR_NO_FIT,
         "none of 1 parameters");
     end(&hand);
 }
@@ -255,11 +252,10 @@ TEST(test_a_fit_becomes_a_calibration)
     struct hand hand;
     begin(&hand);
     struct fulcrum_calibration *priors = hand.priors;
-    struct fulcrum_reference_fit_plan plan = hand.plan;
     struct fulcrum_reference_fit fit;
-    plan.draw_count = 1000;
-    ASSERT_OK(fulcrum_reference_fit_run(&plan, &fit, NULL));
-    ASSERT_OK(fulcrum_reference_fit_apply(&fit, &plan, priors, NULL));
+    hand.plan.draw_count = 1000;
+    ASSERT_OK(fulcrum_reference_fit_run(&hand.plan, &fit, NULL));
+    ASSERT_OK(fulcrum_reference_fit_apply(&fit, &hand.plan, priors, NULL));
     static const struct fulcrum_parameter none = {.value = 0.0};
     const struct fulcrum_parameter *step =
         fulcrum_calibration_parameter(priors, paths[0]);
@@ -291,20 +287,18 @@ TEST(test_what_cannot_be_fitted_is_refused)
     static const double sds[] = {1.0};
     struct hand hand;
     struct fulcrum_reference_fit fit;
-    struct fulcrum_error err;
     begin(&hand);
     struct fulcrum_reference_fit_plan plan = hand.plan;
     plan.model.paths = odd;
     plan.model.path_count = 1;
-    CU_ASSERT_EQUAL(
-        fulcrum_reference_fit_run(&plan, &fit, &err), FULCRUM_ERR_UNKNOWN_NAME);
-    CU_ASSERT(strstr(err.detail, odd[0]) != NULL);
+    ASSERT_FAILS(
+        fulcrum_reference_fit_run(&plan, &fit, &err), FULCRUM_ERR_UNKNOWN_NAME, odd[0]);
     plan = hand.plan;
     plan.sd = sds;
     plan.sd_count = 1;
-    CU_ASSERT_EQUAL(fulcrum_reference_fit_run(&plan, &fit, &err), FULCRUM_ERR_RANGE);
+    CU_ASSERT_EQUAL(fulcrum_reference_fit_run(&plan, &fit, NULL), FULCRUM_ERR_RANGE);
     plan = hand.plan;
     plan.model.reference_count = 0;
-    CU_ASSERT_EQUAL(fulcrum_reference_fit_run(&plan, &fit, &err), FULCRUM_ERR_MISSING);
+    CU_ASSERT_EQUAL(fulcrum_reference_fit_run(&plan, &fit, NULL), FULCRUM_ERR_MISSING);
     end(&hand);
 }

@@ -53,10 +53,9 @@ static struct fulcrum_prediction predict(const struct fulcrum_reference *referen
     const struct fulcrum_calibration *calibration)
 {
     struct fulcrum_prediction out = {.actor_count = 0.0};
-    struct fulcrum_error err = {FULCRUM_OK, ""};
-    ASSERT_OK(fulcrum_reference_predict(reference, calibration,
-        &(struct fulcrum_reference_prediction){.points = &out}, &err));
-    CU_ASSERT_STRING_EQUAL(err.detail, "");
+    const struct fulcrum_reference_prediction to = {.points = &out};
+    ASSERT_SAYS(
+        fulcrum_reference_predict(reference, calibration, &to, &err), FULCRUM_OK, "");
     return out;
 }
 
@@ -92,8 +91,8 @@ static void assert_lone_interval(const struct fulcrum_reference *reference,
 
 TEST(test_an_interval_is_that_of_the_cycle)
 {
-    static const double actors[] = {1.0};
-    struct fulcrum_reference *one = hand_reference(actors, 1, "steps_per_s");
+    struct fulcrum_reference *one =
+        hand_reference((const double[]){1.0}, 1, "steps_per_s");
     struct fulcrum_calibration *calibration =
         one_error("workload.host.per_batch_s", 2e-4);
     assert_lone_interval(one, calibration, 2e-4);
@@ -104,10 +103,10 @@ TEST(test_an_interval_is_that_of_the_cycle)
 /* A measured table stands where the line did: its times move as the line is drawn. */
 TEST(test_a_table_of_batch_times_has_the_errors_of_its_line)
 {
-    static const double actors[] = {1.0};
     static const double size[] = {1.0, 16.0, 256.0};
     const char *path = "workload.network.per_batch_s";
-    struct fulcrum_reference *one = hand_reference(actors, 1, "steps_per_s");
+    struct fulcrum_reference *one =
+        hand_reference((const double[]){1.0}, 1, "steps_per_s");
     struct fulcrum_calibration *calibration = one_error(path, 1.5e-4);
     double per_batch_s = value_of(calibration, path);
     double per_item_s = value_of(calibration, "workload.network.per_item_s");
@@ -148,8 +147,8 @@ static void make_step_everything(struct fulcrum_calibration *calibration)
 /* (23): a thread twice as fast halves a step, for `validate` as for `predict`. */
 TEST(test_times_are_carried_over_to_the_machine_of_the_reference)
 {
-    static const double actors[] = {1.0};
-    struct fulcrum_reference *one = hand_reference(actors, 1, "steps_per_s");
+    struct fulcrum_reference *one =
+        hand_reference((const double[]){1.0}, 1, "steps_per_s");
     struct fulcrum_calibration *calibration = one_error("", 0.0);
     make_step_everything(calibration);
     one->design.machine.cpu.single_thread_speed_rel =
@@ -172,8 +171,8 @@ TEST(test_times_are_carried_over_to_the_machine_of_the_reference)
 /* A step's error moves two rates alike, and hardly their ratio. */
 TEST(test_a_ratio_is_drawn_as_one)
 {
-    static const double actors[] = {1.0, 8.0};
-    struct fulcrum_reference *two = hand_reference(actors, 2, "steps_per_s");
+    struct fulcrum_reference *two =
+        hand_reference((const double[]){1.0, 8.0}, 2, "steps_per_s");
     struct fulcrum_calibration *calibration = one_error("workload.step.mean_s", 0.0);
     make_step_everything(calibration);
     double step_s = value_of(calibration, "workload.step.mean_s");
@@ -206,8 +205,7 @@ TEST(test_a_ratio_is_drawn_as_one)
     CU_ASSERT(rates[0].hi[FULCRUM_OUTPUT_steps_per_s] >
               1.2 * rates[0].lo[FULCRUM_OUTPUT_steps_per_s]);
     (void)strcpy(two->points[1].observations[0].quantity, "runtime_rel");
-    struct fulcrum_compared slower = compare(two, calibration);
-    assert_close("runtime", slower.predicted, 1.0 / ratio, 1e-9);
+    assert_close("runtime", compare(two, calibration).predicted, 1.0 / ratio, 1e-9);
     free(drawn);
     fulcrum_calibration_free(calibration);
     fulcrum_reference_free(two);
@@ -216,14 +214,14 @@ TEST(test_a_ratio_is_drawn_as_one)
 /* Watts of the GPU and of the processors; the machine's, as the preset states them. */
 TEST(test_watts_are_those_of_the_prediction)
 {
-    static const double actors[] = {64.0};
     static const struct {
         const char *quantity;
         enum fulcrum_predicted output;
     } cases[] = {{"gpu_w", FULCRUM_OUTPUT_gpu_w}, {"cpu_w", FULCRUM_OUTPUT_cpu_w}};
     struct fulcrum_calibration *calibration = hand_priors();
     for (size_t i = 0; i < 2; i++) {
-        struct fulcrum_reference *one = hand_reference(actors, 1, cases[i].quantity);
+        struct fulcrum_reference *one =
+            hand_reference((const double[]){64.0}, 1, cases[i].quantity);
         struct fulcrum_prediction here = predict(one, calibration);
         struct fulcrum_compared there = compare(one, calibration);
         const enum fulcrum_predicted output = cases[i].output;
@@ -238,8 +236,8 @@ TEST(test_watts_are_those_of_the_prediction)
 
 TEST(test_environments_are_counted_over_actors)
 {
-    static const double envs[] = {24.0};
-    struct fulcrum_reference *one = hand_reference(envs, 1, "steps_per_s");
+    struct fulcrum_reference *one =
+        hand_reference((const double[]){24.0}, 1, "steps_per_s");
     (void)strcpy(one->points[0].settings[0].path, "run.env_count");
     one->design.run.envs_per_actor = 4.0;
     struct fulcrum_setting settings[FULCRUM_POINT_SETTINGS_MOST];
@@ -253,17 +251,16 @@ TEST(test_environments_are_counted_over_actors)
 
 TEST(test_what_is_no_field_is_named)
 {
-    static const double actors[] = {4.0};
     struct fulcrum_calibration *calibration = hand_priors();
-    struct fulcrum_reference *one = hand_reference(actors, 1, "steps_per_s");
+    struct fulcrum_reference *one =
+        hand_reference((const double[]){4.0}, 1, "steps_per_s");
     struct fulcrum_prediction out;
+    const struct fulcrum_reference_prediction to = {.points = &out};
     (void)strcpy(one->points[0].settings[0].path, "run.actors");
-    ASSERT_FAILS(fulcrum_reference_predict(one, calibration,
-                     &(struct fulcrum_reference_prediction){.points = &out}, &err),
+    ASSERT_FAILS(fulcrum_reference_predict(one, calibration, &to, &err),
         FULCRUM_ERR_UNKNOWN_NAME, "hand: points are set by 'run.actors'");
     one->points[0].setting_count = FULCRUM_POINT_SETTINGS_MOST + 1;
-    ASSERT_FAILS(fulcrum_reference_predict(one, calibration,
-                     &(struct fulcrum_reference_prediction){.points = &out}, &err),
+    ASSERT_FAILS(fulcrum_reference_predict(one, calibration, &to, &err),
         FULCRUM_ERR_RANGE, "hand: point 0 sets 9 fields: expected at most 8");
     fulcrum_reference_free(one);
     fulcrum_calibration_free(calibration);
@@ -319,8 +316,7 @@ static double sum_of(const struct fulcrum_stage_prediction *stages)
 /* One cycle after the other: a stage's share is its time over the cycle's. */
 TEST(test_a_lone_actor_by_hand)
 {
-    static const double actors[] = {1.0};
-    struct predicted one = prepare(actors, 1);
+    struct predicted one = prepare((const double[]){1.0}, 1);
     designs_add_parameter(
         one.calibration, "workload.host.actor_s", 3e-4, 0.0, FULCRUM_SCALE_LINEAR);
     designs_add_parameter(
@@ -381,8 +377,7 @@ TEST(test_requests_carry_all_environments_of_an_actor)
 /* Beside training both threads take longer than their work, the one as the other. */
 TEST(test_a_trainer_is_a_thread_of_its_own)
 {
-    static const double actors[] = {40.0};
-    struct predicted one = prepare(actors, 1);
+    struct predicted one = prepare((const double[]){40.0}, 1);
     one.reference->design.workload.training.env_steps_per_train_step = 2000.0;
     one.reference->design.workload.training.queue_train_steps = 2.0;
     ASSERT_OK(predict_stages(&one));
@@ -402,8 +397,7 @@ TEST(test_a_trainer_is_a_thread_of_its_own)
 
 TEST(test_what_cannot_be_set_is_refused)
 {
-    static const double actors[] = {1.0};
-    struct predicted one = prepare(actors, 1);
+    struct predicted one = prepare((const double[]){1.0}, 1);
     (void)strcpy(one.reference->points[0].settings[0].path, "happiness");
     CU_ASSERT_EQUAL(predict_stages(&one), FULCRUM_ERR_UNKNOWN_NAME);
     end_stages(&one);

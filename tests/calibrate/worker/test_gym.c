@@ -55,12 +55,15 @@ static struct fulcrum_actor_options gym_options(const char *env_id)
         .env_id = env_id, .python = python(), .limit_s = 30.0};
 }
 
-struct space_case {
-    const char *env_id;
-    enum fulcrum_observation_kind kind;
-    size_t observation_count;
-    size_t action_count;
-};
+/* With the frame skip that it has by itself, unless asked for. */
+static void open_gym(struct trial *trial, const char *env_id, double frame_skip)
+{
+    struct fulcrum_actor_options options = gym_options(env_id);
+    options.frame_skip = frame_skip;
+    trial_open(trial, "gym", &options);
+    CU_ASSERT_STRING_EQUAL(trial->err.detail, "");
+    ASSERT_OK(trial->status);
+}
 
 /* Its first failure; "" where there is none. */
 static const char *failure_of(const struct trial *trial)
@@ -69,7 +72,12 @@ static const char *failure_of(const struct trial *trial)
 }
 
 /* Boxes of floats and bytes, tuples, discrete sets, and the same of actions. */
-static const struct space_case spaces[] = {
+static const struct {
+    const char *env_id;
+    enum fulcrum_observation_kind kind;
+    size_t observation_count;
+    size_t action_count;
+} spaces[] = {
     {"CartPole-v1", FULCRUM_OBSERVE_FLOAT32, 4, 1},
     {"Pendulum-v1", FULCRUM_OBSERVE_FLOAT32, 3, 1},
     {"FrozenLake-v1", FULCRUM_OBSERVE_FLOAT32, 1, 1},
@@ -92,10 +100,7 @@ TEST(test_spaces_are_mapped)
 {
     for (size_t i = 0; i < LENGTH(spaces); i++) {
         struct trial trial;
-        struct fulcrum_actor_options options = gym_options(spaces[i].env_id);
-        trial_open(&trial, "gym", &options);
-        CU_ASSERT_STRING_EQUAL(trial.err.detail, "");
-        ASSERT_OK(trial.status);
+        open_gym(&trial, spaces[i].env_id, 0.0);
         const struct fulcrum_actor_info *info = &trial.stage.info;
         CU_ASSERT_EQUAL(info->observation_kind, spaces[i].kind);
         CU_ASSERT_EQUAL(info->observation_count, spaces[i].observation_count);
@@ -122,9 +127,7 @@ TEST(test_what_goes_wrong_is_named)
     };
     for (size_t i = 0; i < LENGTH(rows); i++) {
         struct trial trial;
-        struct fulcrum_actor_options options = gym_options(rows[i].env_id);
-        trial_open(&trial, "gym", &options);
-        ASSERT_OK(trial.status);
+        open_gym(&trial, rows[i].env_id, 0.0);
         enum fulcrum_status status = FULCRUM_OK;
         for (int j = 0; j < 5 && status == FULCRUM_OK; j++) {
             status = fulcrum_stepper_run(&trial.stepper, 1, NULL, &trial.err);
@@ -139,11 +142,8 @@ TEST(test_runs_do_what_single_steps_do)
 {
     struct trial single;
     struct trial run;
-    struct fulcrum_actor_options options = gym_options("CartPole-v1");
-    trial_open(&single, "gym", &options);
-    trial_open(&run, "gym", &options);
-    ASSERT_OK(single.status);
-    ASSERT_OK(run.status);
+    open_gym(&single, "CartPole-v1", 0.0);
+    open_gym(&run, "CartPole-v1", 0.0);
     trial_compare(&single, &run, 500);
     trial_close(&single);
     trial_close(&run);
@@ -160,10 +160,7 @@ TEST(test_frame_skip_is_in_force)
         {"CartPole-v1", 0.0, 1.0}, {"CartPole-v1", 3.0, 3.0}};
     for (size_t i = 0; i < LENGTH(rows); i++) {
         struct trial trial;
-        struct fulcrum_actor_options options = gym_options(rows[i].env_id);
-        options.frame_skip = rows[i].asked;
-        trial_open(&trial, "gym", &options);
-        ASSERT_OK(trial.status);
+        open_gym(&trial, rows[i].env_id, rows[i].asked);
         assert_close("frame skip", trial.stage.info.frame_skip, rows[i].expected, 0.0);
         trial_close(&trial);
     }
@@ -309,10 +306,8 @@ static struct ratio compare(struct trial *trial, struct plain_loop *loop)
 static struct ratio measure_ratio(const char *env_id)
 {
     struct trial trial;
-    struct fulcrum_actor_options options = gym_options(env_id);
     struct scratch scratch = scratch_new();
-    trial_open(&trial, "gym", &options);
-    ASSERT_OK(trial.status);
+    open_gym(&trial, env_id, 0.0);
     char *actions = write_actions(&scratch, &trial.stage.actions);
     struct plain_loop loop = plain_loop_start(env_id, trial.stage.seed, actions);
     struct ratio ratio = compare(&trial, &loop);
