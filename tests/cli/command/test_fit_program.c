@@ -71,7 +71,7 @@ TEST(test_what_made_the_table_is_found)
 {
     struct scratch scratch = scratch_new();
     char *table = make_table(&scratch);
-    char *file = scratch_path(&scratch, "runs-fitted.json");
+    const char *file = scratch_at(&scratch, "runs-fitted.json");
     char words[600];
     (void)snprintf(words, sizeof words,
         "fit -m dgx-1-inci2020 -w r2d2-atari " QUICK " %s --free %s --free %s -n 1000 "
@@ -88,7 +88,6 @@ TEST(test_what_made_the_table_is_found)
     }
     fulcrum_calibration_free(calibration);
     free(table);
-    free(file);
     scratch_free(&scratch);
 }
 
@@ -131,10 +130,9 @@ static int interrupt_at(const char *part, const char *path)
 TEST(test_ctrl_c_before_there_is_anything_leaves_no_file)
 {
     struct scratch scratch = scratch_new();
-    char *path = scratch_path(&scratch, "c.json");
+    const char *path = scratch_at(&scratch, "c.json");
     CU_ASSERT_EQUAL(interrupt_at("prior predictive", path), PROGRAM_EXIT_INTERRUPTED);
     CU_ASSERT_EQUAL(scratch_count(&scratch), 0);
-    free(path);
     scratch_free(&scratch);
 }
 
@@ -142,7 +140,7 @@ TEST(test_ctrl_c_before_there_is_anything_leaves_no_file)
 TEST(test_ctrl_c_keeps_the_best_parameters)
 {
     struct scratch scratch = scratch_new();
-    char *path = scratch_path(&scratch, "c.json");
+    const char *path = scratch_at(&scratch, "c.json");
     struct fulcrum_calibration *calibration = NULL;
     CU_ASSERT_EQUAL(
         interrupt_at("draws of the posterior", path), PROGRAM_EXIT_INTERRUPTED);
@@ -155,6 +153,5 @@ TEST(test_ctrl_c_keeps_the_best_parameters)
         fulcrum_calibration_parameter(calibration, "workload.step.mean_s");
     CU_ASSERT(step != NULL && step->origin == FULCRUM_ORIGIN_FITTED);
     fulcrum_calibration_free(calibration);
-    free(path);
     scratch_free(&scratch);
 }

@@ -128,7 +128,7 @@ TEST(test_a_calibration_can_be_made_again_from_its_notes)
 TEST(test_priors_hand_on_what_they_were_fitted_to)
 {
     struct scratch scratch = scratch_new();
-    char *path = scratch_path(&scratch, "first.json");
+    const char *path = scratch_at(&scratch, "first.json");
     struct fulcrum_calibration *first = repeat(QUICK);
     ASSERT_OK(fulcrum_calibration_save(first, path, NULL));
     char arguments[400];
@@ -147,6 +147,5 @@ TEST(test_priors_hand_on_what_they_were_fitted_to)
     fulcrum_calibration_free(first);
     fulcrum_calibration_free(second);
     fulcrum_calibration_free(third);
-    free(path);
     scratch_free(&scratch);
 }

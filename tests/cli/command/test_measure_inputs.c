@@ -159,7 +159,7 @@ TEST(test_calibrations_of_another_pipeline_are_refused)
     struct fulcrum_measure_settings settings = standard();
     struct fulcrum_calibration *calibration = NULL;
     struct scratch scratch = scratch_new();
-    char *path = scratch_path(&scratch, "c.json");
+    const char *path = scratch_at(&scratch, "c.json");
     ASSERT_OK(fulcrum_calibration_load("v100-prior", &calibration, NULL));
     ASSERT_OK(
         fulcrum_calibration_add_note(calibration, "actor", "cartpole: built in", NULL));
@@ -178,6 +178,5 @@ TEST(test_calibrations_of_another_pipeline_are_refused)
     assert_refused(&settings, FULCRUM_ERR_INFEASIBLE, 0,
         "was taken with learner cpu, network mlp; this run has cpu, network r2d2");
     fulcrum_calibration_free(calibration);
-    free(path);
     scratch_free(&scratch);
 }

@@ -144,7 +144,7 @@ TEST(test_this_machine_has_the_gpu_that_was_measured_on_it)
 {
     const char *const cpu_names[] = {NULL, "Another Processor"};
     struct scratch scratch = scratch_new();
-    char *path = scratch_path(&scratch, "gpu.json");
+    const char *path = scratch_at(&scratch, "gpu.json");
     for (size_t i = 0; i < 2; i++) {
         const char *calibrations[] = {path};
         struct fulcrum_design_settings settings = bare_settings();
@@ -159,7 +159,6 @@ TEST(test_this_machine_has_the_gpu_that_was_measured_on_it)
         CU_ASSERT_TRUE(i != 0 || fabs(machine->gpu.sm_count - 46.0) < 0.5);
         fulcrum_design_inputs_free(&inputs);
     }
-    free(path);
     scratch_free(&scratch);
 }
 

@@ -267,7 +267,7 @@ TEST(test_files_are_groups)
 {
     struct plot_file file;
     plot_file_open(&file, "two.csv", two_points);
-    char *other = scratch_write(&file.scratch, "one.csv", one_point);
+    const char *other = scratch_put(&file.scratch, "one.csv", one_point);
     const char *more[] = {other};
     file.job.more = (struct fulcrum_text_list){1, more};
     const struct fulcrum_table *rows = broken_down(&file, CYCLE);
@@ -281,7 +281,6 @@ TEST(test_files_are_groups)
     CU_ASSERT_STRING_EQUAL(plot_file_text(&file, "machine"), "");
     assert_part(plot_file_text(&file, "footnote"), "guessed");
     assert_part(plot_file_text(&file, "footnote"), "far");
-    free(other);
     plot_file_close(&file);
 }
 

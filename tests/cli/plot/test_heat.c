@@ -1,7 +1,5 @@
 /* test_heat.c - heat maps: axes, colours, findings, marks; their data from files. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#define _POSIX_C_SOURCE 200809L /* open_memstream */
-
 #include "plots/spec/heat_chart.c" /* NOLINT(bugprone-suspicious-include) */
 
 #include "plots/spec/charts.h"
@@ -238,13 +236,9 @@ TEST(test_best_cell_and_contours_are_named)
 /* The page as a document has it; the caller frees it. */
 static char *document_of(const struct fulcrum_canvas *canvas)
 {
-    char *text = NULL;
-    size_t size = 0;
-    FILE *out = open_memstream(&text, &size);
-    CU_ASSERT_PTR_NOT_NULL_FATAL(out);
+    FILE *out = stream_new();
     ASSERT_OK(fulcrum_canvas_write_svg(canvas, "heat", out, NULL));
-    CU_ASSERT_EQUAL(fclose(out), 0);
-    return text;
+    return stream_text(out);
 }
 
 /* The rectangles of cells around a spot, and their colour; INFINITY: all there are. */

@@ -710,11 +710,10 @@ TEST(test_documents_of_points_and_stages_give_what_is_asked_for)
         struct fulcrum_plot_source source;
         char text[200];
         (void)snprintf(text, sizeof text, MEASURED_SCHEMA "%s", cases[i].rest);
-        char *path = scratch_write(&scratch, "m.json", text);
+        const char *path = scratch_put(&scratch, "m.json", text);
         ASSERT_OK(fulcrum_plot_source_open(path, cases[i].expected, &source, NULL));
         CU_ASSERT_EQUAL(source.content, cases[i].content);
         fulcrum_plot_source_close(&source);
-        free(path);
         scratch_free(&scratch);
     }
 }

@@ -14,9 +14,8 @@ static enum fulcrum_status load_text(
     const char *text, struct fulcrum_csv **out, struct fulcrum_error *err)
 {
     struct scratch scratch = scratch_new();
-    char *path = scratch_write(&scratch, "t.csv", text);
-    enum fulcrum_status status = fulcrum_csv_load(path, out, err);
-    free(path);
+    enum fulcrum_status status =
+        fulcrum_csv_load(scratch_put(&scratch, "t.csv", text), out, err);
     scratch_free(&scratch);
     return status;
 }
@@ -67,7 +66,7 @@ TEST(test_what_is_no_number_names_line_and_column)
         CU_ASSERT_EQUAL(
             fulcrum_csv_number(table, 1, 0, &value, &err), FULCRUM_ERR_FORMAT);
         CU_ASSERT_EQUAL(value, 7.0);
-        CU_ASSERT_PTR_NOT_NULL(strstr(err.detail, "t.csv: line 4: watts = "));
+        assert_part(err.detail, "t.csv: line 4: watts = ");
         fulcrum_csv_free(table);
     }
 }
@@ -102,12 +101,11 @@ TEST(test_files_that_cannot_be_read_are_named)
 {
     struct fulcrum_csv *table = NULL;
     struct scratch scratch = scratch_new();
-    char *absent = scratch_path(&scratch, "absent.csv");
+    const char *absent = scratch_at(&scratch, "absent.csv");
     ASSERT_FAILS(fulcrum_csv_load(absent, &table, &err), FULCRUM_ERR_FILE,
         "absent.csv: cannot be read: ");
     ASSERT_FAILS(fulcrum_csv_load(scratch.folder, &table, &err), FULCRUM_ERR_FILE,
         "is a directory");
     fulcrum_csv_free(NULL);
-    free(absent);
     scratch_free(&scratch);
 }
