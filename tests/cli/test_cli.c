@@ -93,12 +93,11 @@ TEST(test_every_command_takes_help_and_its_own_fallbacks)
         char name[] = "command";
         char help[] = "--help";
         char *words[] = {name, help, NULL};
-        struct fulcrum_error err = {FULCRUM_OK, ""};
         struct fulcrum_command_syntax syntax;
         fulcrum_command_syntax_init(*command, &syntax);
         max_align_t block[SETTINGS_MOST / sizeof(max_align_t)];
         CU_ASSERT_FATAL(syntax.size <= sizeof block);
-        ASSERT_OK(fulcrum_options_parse(&syntax.syntax, block, 2, words, &err));
+        ASSERT_OK(fulcrum_options_parse(&syntax.syntax, block, 2, words, NULL));
         struct fulcrum_common_settings common;
         memcpy(&common, (const char *)block + syntax.common_offset, sizeof common);
         CU_ASSERT_EQUAL(common.help, 1);
@@ -307,10 +306,9 @@ TEST(test_settings_are_checked_like_fields_of_files)
         {"machine.gpu.smcount=40", FULCRUM_ERR_UNKNOWN_NAME, 0.0},
     };
     for (size_t i = 0; i < LENGTH(cases); i++) {
-        struct fulcrum_error err = {FULCRUM_OK, ""};
         struct fulcrum_context context = {.exit_code = 0};
         struct fulcrum_setting setting = {NULL, 0.0, NULL};
-        CU_ASSERT_EQUAL(fulcrum_setting_parse(cases[i].text, &context, &setting, &err),
+        CU_ASSERT_EQUAL(fulcrum_setting_parse(cases[i].text, &context, &setting, NULL),
             cases[i].status);
         CU_ASSERT_EQUAL(setting.number, cases[i].number);
         CU_ASSERT_EQUAL(context.exit_code, cases[i].status == FULCRUM_OK ? 0 : 2);

@@ -94,9 +94,8 @@ TEST(test_fallbacks_stand_where_nothing_is_given)
 {
     char line[] = "a";
     struct settings settings;
-    struct fulcrum_error err = {FULCRUM_OK, ""};
     memset(&settings, 0x55, sizeof settings);
-    ASSERT_OK(parse(line, &settings, &err));
+    ASSERT_OK(parse(line, &settings, NULL));
     CU_ASSERT_EQUAL(settings.flag, 0);
     CU_ASSERT(isnan(settings.number));
     CU_ASSERT_EQUAL(settings.count, 3.0);
@@ -115,8 +114,7 @@ TEST(test_every_kind_is_read_in_every_form)
     char line[] =
         "a -f --number=-0.5 -c8 -t word --choice blue --shared 1e300 --file=x=y";
     struct settings settings;
-    struct fulcrum_error err = {FULCRUM_OK, ""};
-    ASSERT_OK(parse(line, &settings, &err));
+    ASSERT_OK(parse(line, &settings, NULL));
     CU_ASSERT_EQUAL(settings.flag, 1);
     CU_ASSERT_EQUAL(settings.number, -0.5);
     CU_ASSERT_EQUAL(settings.count, 8.0);
@@ -131,8 +129,7 @@ TEST(test_repeated_options_add_up_and_arguments_mix_with_options)
 {
     char line[] = "one -l a=1 two --list=b=2 three -n 4 -n 5 -- -f";
     struct settings settings;
-    struct fulcrum_error err = {FULCRUM_OK, ""};
-    ASSERT_OK(parse(line, &settings, &err));
+    ASSERT_OK(parse(line, &settings, NULL));
     CU_ASSERT_EQUAL_FATAL(settings.list.count, 2);
     CU_ASSERT_STRING_EQUAL(settings.list.items[0], "a=1");
     CU_ASSERT_STRING_EQUAL(settings.list.items[1], "b=2");
@@ -176,8 +173,7 @@ TEST(test_help_ends_the_reading)
 {
     char line[] = "--help --bogus";
     struct settings settings;
-    struct fulcrum_error err = {FULCRUM_OK, ""};
-    ASSERT_OK(parse(line, &settings, &err));
+    ASSERT_OK(parse(line, &settings, NULL));
     CU_ASSERT_EQUAL(settings.help, 1);
     fulcrum_options_free(&syntax, &settings);
 }

@@ -36,8 +36,8 @@ static const struct {
 } truths[] = {{"workload.step.mean_s", 3e-3}, {"workload.host.per_item_s", 5e-5}};
 enum { TRUTHS = LENGTH(truths) };
 
-/* The path of the table; the caller frees it. */
-static char *make_table(const struct scratch *scratch)
+/* The path of the table. */
+static const char *make_table(struct scratch *scratch)
 {
     char words[600];
     (void)snprintf(words, sizeof words,
@@ -47,7 +47,7 @@ static char *make_table(const struct scratch *scratch)
         truths[0].path, truths[0].value, truths[1].path, truths[1].value);
     struct program_run run = program_start(PROGRAM, STDOUT_FILENO, words);
     char *text = program_read(&run);
-    char *path = scratch_write(scratch, "runs.csv", text);
+    const char *path = scratch_put(scratch, "runs.csv", text);
     program_finish(&run);
     CU_ASSERT_EQUAL_FATAL(run.exit_code, 0);
     free(text);
@@ -70,7 +70,7 @@ static void assert_found(const struct fulcrum_calibration *calibration, size_t i
 TEST(test_what_made_the_table_is_found)
 {
     struct scratch scratch = scratch_new();
-    char *table = make_table(&scratch);
+    const char *table = make_table(&scratch);
     const char *file = scratch_at(&scratch, "runs-fitted.json");
     char words[600];
     (void)snprintf(words, sizeof words,
@@ -87,7 +87,6 @@ TEST(test_what_made_the_table_is_found)
         assert_found(calibration, i);
     }
     fulcrum_calibration_free(calibration);
-    free(table);
     scratch_free(&scratch);
 }
 
@@ -112,7 +111,7 @@ static int reads(FILE *stream, const char *part)
 static int interrupt_at(const char *part, const char *path)
 {
     struct scratch scratch = scratch_new();
-    char *table = make_table(&scratch);
+    const char *table = make_table(&scratch);
     char words[600];
     (void)snprintf(words, sizeof words,
         "fit -m dgx-1-inci2020 -w r2d2-atari " QUICK " %s --free %s --free %s "
@@ -122,7 +121,6 @@ static int interrupt_at(const char *part, const char *path)
     CU_ASSERT(reads(run.stream, part));
     CU_ASSERT_EQUAL(kill(run.process, SIGINT), 0);
     int code = finish(&run);
-    free(table);
     scratch_free(&scratch);
     return code;
 }

@@ -86,8 +86,7 @@ static struct fulcrum_calibration *repeat(const char *arguments)
 {
     static const struct fulcrum_context context = {.quiet = 1};
     struct fulcrum_calibration *calibration = NULL;
-    struct fulcrum_error err = {FULCRUM_OK, ""};
-    ASSERT_OK(fulcrum_fit_repeat(arguments, "made", &context, &calibration, &err));
+    ASSERT_OK(fulcrum_fit_repeat(arguments, "made", &context, &calibration, NULL));
     return calibration;
 }
 

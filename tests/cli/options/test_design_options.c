@@ -16,9 +16,8 @@
 /* Options as the parser leaves them where none was given. */
 static struct fulcrum_design_settings bare_settings(void)
 {
-    struct fulcrum_design_settings settings = {
+    return (struct fulcrum_design_settings){
         .machine = "dgx-1", .workload = "r2d2-atari", .actor_count = (double)NAN};
-    return settings;
 }
 
 static void load_inputs(
@@ -110,9 +109,8 @@ TEST(test_this_machine_is_found_out)
 {
     struct fulcrum_design design;
     struct fulcrum_sources sources = {0, NULL};
-    struct fulcrum_error err = {FULCRUM_OK, ""};
     fulcrum_design_init(&design);
-    ASSERT_OK(fulcrum_machine_find("this", &design, &sources, &err));
+    ASSERT_OK(fulcrum_machine_find("this", &design, &sources, NULL));
     CU_ASSERT(design.machine.cpu.thread_count >= design.machine.cpu.core_count);
     CU_ASSERT(design.machine.cpu.core_count >= 1.0);
     CU_ASSERT_EQUAL(design.machine.cpu.slice_s, fulcrum_host_slice_s());

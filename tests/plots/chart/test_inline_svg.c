@@ -213,11 +213,10 @@ TEST(test_the_same_page_gives_the_same_bytes)
 TEST(test_a_page_short_of_memory_is_not_written)
 {
     struct fulcrum_canvas *canvas = new_canvas();
-    struct fulcrum_error err = {FULCRUM_OK, ""};
     (void)fulcrum_fail(
         fulcrum_canvas_failure(canvas), FULCRUM_ERR_NO_MEMORY, "no memory");
     CU_ASSERT_EQUAL(
-        fulcrum_canvas_write_svg(canvas, "x", stdout, &err), FULCRUM_ERR_NO_MEMORY);
+        fulcrum_canvas_write_svg(canvas, "x", stdout, NULL), FULCRUM_ERR_NO_MEMORY);
     fulcrum_canvas_free(canvas);
 }
 

@@ -1426,24 +1426,23 @@ TEST(test_measured_panels_fit_or_are_refused)
 }
 
 /* Draws a case into an SVG. The caller frees it. */
-static char *svg_of(const struct chart_case *chart, const struct scratch *scratch)
+static char *svg_of(const struct chart_case *chart, struct scratch *scratch)
 {
     struct store *store = new_store(&data_cases[3]);
     struct fulcrum_canvas *canvas = new_canvas(pages[1]);
-    char *path = scratch_path(scratch, "chart.svg");
+    const char *path = scratch_at(scratch, "chart.svg");
     ASSERT_OK(draw_case(canvas, chart, store, &data_cases[3]));
     FILE *file = fopen(path, "wb");
     CU_ASSERT_PTR_NOT_NULL_FATAL(file);
     ASSERT_OK(fulcrum_canvas_write(canvas, path, NULL, file, NULL));
     CU_ASSERT_EQUAL(fclose(file), 0);
     char *text = scratch_read(path);
-    free(path);
     fulcrum_canvas_free(canvas);
     free(store);
     return text;
 }
 
-static void check_bytes(const struct chart_case *chart, const struct scratch *scratch)
+static void check_bytes(const struct chart_case *chart, struct scratch *scratch)
 {
     char *first = svg_of(chart, scratch);
     char *second = svg_of(chart, scratch);
