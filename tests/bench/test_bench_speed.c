@@ -12,6 +12,7 @@
 #include "plots/spec/charts.h"
 #include "tests/support/scratch.h"
 #include "tests/support/suite.h"
+#include "tests/support/texts.h"
 
 /* Equal stations: X(n) = n / (s (n + m - 1)); one station: 1 / s. */
 TEST(test_mva_against_closed_forms)
@@ -154,8 +155,7 @@ static bool has_text(const struct fulcrum_canvas *canvas, const char *text)
 static void draw_and_check(struct fulcrum_extent page,
     const struct fulcrum_line_chart_data *data, const char *text)
 {
-    struct fulcrum_canvas *canvas = NULL;
-    ASSERT_OK(fulcrum_canvas_new(&canvas, page.width_pt, page.height_pt, NULL));
+    struct fulcrum_canvas *canvas = new_canvas(page);
     ASSERT_OK(fulcrum_chart_draw(&fulcrum_chart_cost, canvas, data, NULL));
     check_boxes(canvas);
     CU_ASSERT(has_text(canvas, text));
@@ -226,8 +226,7 @@ TEST(test_timings_become_a_chart)
 
 TEST(test_a_page_too_small_is_refused)
 {
-    struct fulcrum_canvas *canvas = NULL;
-    ASSERT_OK(fulcrum_canvas_new(&canvas, 240.0, 240.0, NULL));
+    struct fulcrum_canvas *canvas = new_canvas((struct fulcrum_extent){240.0, 240.0});
     CU_ASSERT_EQUAL(
         fulcrum_chart_draw(&fulcrum_chart_cost, canvas, NULL, NULL), FULCRUM_ERR_RANGE);
     fulcrum_canvas_free(canvas);

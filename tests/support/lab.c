@@ -273,7 +273,7 @@ static const struct fulcrum_learner examiner = {
 /* Each row of actions is its own number. */
 static void number_actions(struct fulcrum_stage *stage)
 {
-    CU_ASSERT_EQUAL_FATAL(fulcrum_actions_new(&stage->actions, 1, 1, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_actions_new(&stage->actions, 1, 1, NULL));
     for (size_t i = 0; i < stage->actions.row_count; i++) {
         stage->actions.values[i] = (float)i;
     }
@@ -308,14 +308,12 @@ void lab_open(struct lab *lab, size_t env_count)
     number_actions(&lab->stage);
     lab->env_count = env_count;
     for (size_t i = 0; i < env_count; i++) {
-        CU_ASSERT_EQUAL_FATAL(
-            fulcrum_stepper_open(&lab->steppers[i], &lab->stage, i, NULL), FULCRUM_OK);
+        ASSERT_OK(fulcrum_stepper_open(&lab->steppers[i], &lab->stage, i, NULL));
     }
     lab->learner = new_learner(lab);
     lab->trainer = new_learner(lab);
     lab->placement = (struct fulcrum_placement){.is_apart = 0};
-    CU_ASSERT_EQUAL_FATAL(
-        fulcrum_placement_complete(&lab->placement, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_placement_complete(&lab->placement, NULL));
 }
 
 void lab_close(struct lab *lab)

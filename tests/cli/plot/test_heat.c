@@ -67,9 +67,10 @@ static struct fulcrum_result *result_of(const struct grid *grid)
 }
 
 /* Draws a result, which it frees, with the options of a grid. */
-static enum fulcrum_status draw_map(struct fulcrum_canvas **canvas,
-    struct fulcrum_result *result, const struct grid *grid)
+static struct fulcrum_canvas *drawn_as(const struct grid *grid,
+    struct fulcrum_result *result, enum fulcrum_status expected)
 {
+    struct fulcrum_canvas *canvas = new_canvas((struct fulcrum_extent){640.0, 480.0});
     const struct fulcrum_heat_chart_data data = {.result = result,
         .x = "threads",
         .y = "sms",
@@ -78,18 +79,15 @@ static enum fulcrum_status draw_map(struct fulcrum_canvas **canvas,
         .y_label = "SMs",
         .value_name = "throughput",
         .contours = grid->contours};
-    ASSERT_OK(fulcrum_canvas_new(canvas, 640.0, 480.0, NULL));
-    enum fulcrum_status status =
-        fulcrum_chart_draw(&fulcrum_chart_heat, *canvas, &data, NULL);
+    CU_ASSERT_EQUAL_FATAL(
+        fulcrum_chart_draw(&fulcrum_chart_heat, canvas, &data, NULL), expected);
     fulcrum_result_free(result);
-    return status;
+    return canvas;
 }
 
 static struct fulcrum_canvas *drawn(const struct grid *grid)
 {
-    struct fulcrum_canvas *canvas = NULL;
-    ASSERT_OK(draw_map(&canvas, result_of(grid), grid));
-    return canvas;
+    return drawn_as(grid, result_of(grid), FULCRUM_OK);
 }
 
 static void check_said(const struct grid *grid, const struct said *said)
@@ -388,9 +386,7 @@ TEST(test_machines_share_a_tag_or_are_noted)
     grid.machine_count = 1;
     check_said(&grid, (struct said[]){{"existing machine", 0}, {NULL, 0}});
     grid.machine_count = FULCRUM_HEAT_MACHINES_MAX + 1;
-    struct fulcrum_canvas *canvas = NULL;
-    CU_ASSERT_EQUAL(draw_map(&canvas, result_of(&grid), &grid), FULCRUM_ERR_RANGE);
-    fulcrum_canvas_free(canvas);
+    fulcrum_canvas_free(drawn_as(&grid, result_of(&grid), FULCRUM_ERR_RANGE));
 }
 
 enum { LARGE = 200 };
@@ -417,8 +413,7 @@ static struct fulcrum_result *large_result(void)
 TEST(test_large_grids_stay_small)
 {
     const struct grid grid = {.metric = NULL};
-    struct fulcrum_canvas *canvas = NULL;
-    ASSERT_OK(draw_map(&canvas, large_result(), &grid));
+    struct fulcrum_canvas *canvas = drawn_as(&grid, large_result(), FULCRUM_OK);
     char *svg = document_of(canvas);
     /* Each number of a cell would take more. */
     size_t bytes = strlen(svg);

@@ -11,13 +11,9 @@
 #include "tests/support/markup.h"
 #include "tests/support/scratch.h"
 #include "tests/support/suite.h"
+#include "tests/support/texts.h"
 
-static struct fulcrum_canvas *new_canvas(void)
-{
-    struct fulcrum_canvas *canvas = NULL;
-    ASSERT_OK(fulcrum_canvas_new(&canvas, 300.0, 340.0, NULL));
-    return canvas;
-}
+static const struct fulcrum_extent page = {300.0, 340.0};
 
 /* The caller frees it. */
 static char *svg_of(const struct fulcrum_canvas *canvas, const char *label)
@@ -29,7 +25,7 @@ static char *svg_of(const struct fulcrum_canvas *canvas, const char *label)
 
 TEST(test_lines_and_areas_have_their_coordinates)
 {
-    struct fulcrum_canvas *canvas = new_canvas();
+    struct fulcrum_canvas *canvas = new_canvas(page);
     const struct fulcrum_spot spots[] = {
         {0.04, -0.04}, {10.0, 20.25}, {-30.06, 299.96}};
     const struct fulcrum_pen line = {
@@ -54,7 +50,7 @@ TEST(test_lines_and_areas_have_their_coordinates)
 /* Of one colour in one element, however many there are. */
 TEST(test_rectangles_share_a_path)
 {
-    struct fulcrum_canvas *canvas = new_canvas();
+    struct fulcrum_canvas *canvas = new_canvas(page);
     const struct fulcrum_rect rects[] = {
         {1.0, 2.0, 4.5, 3.0}, {10.0, 20.0, 12.0, 24.0}};
     const struct fulcrum_pen pen = {.rgb = 0x440154};
@@ -69,7 +65,7 @@ TEST(test_rectangles_share_a_path)
 
 TEST(test_texts_stay_texts)
 {
-    struct fulcrum_canvas *canvas = new_canvas();
+    struct fulcrum_canvas *canvas = new_canvas(page);
     struct fulcrum_text style = {.size_pt = 8.0, .rgb = 0x1A1A1A};
     fulcrum_canvas_text(canvas, &style, (struct fulcrum_spot){10.0, 10.0}, "a < b & c");
     style.anchor_x = 1.0;
@@ -107,7 +103,7 @@ TEST(test_long_texts_break_into_lines_and_end_in_an_ellipsis)
     static const char words[] =
         "one two three four five six seven eight nine ten eleven "
         "twelve thirteen fourteen fifteen sixteen seventeen";
-    struct fulcrum_canvas *canvas = new_canvas();
+    struct fulcrum_canvas *canvas = new_canvas(page);
     const struct fulcrum_text style = {
         .size_pt = 8.0, .width_max_pt = 100.0, .lines_max = 3};
     fulcrum_canvas_text(canvas, &style, (struct fulcrum_spot){0.0, 50.0}, words);
@@ -127,7 +123,7 @@ TEST(test_long_texts_break_into_lines_and_end_in_an_ellipsis)
 
 TEST(test_paragraphs_keep_their_lines)
 {
-    struct fulcrum_canvas *canvas = new_canvas();
+    struct fulcrum_canvas *canvas = new_canvas(page);
     const struct fulcrum_text style = {
         .size_pt = 8.0, .anchor_x = 1.0, .anchor_y = 1.0};
     fulcrum_canvas_text(
@@ -165,8 +161,8 @@ static enum fulcrum_status draw(struct fulcrum_canvas *canvas)
 
 TEST(test_captions_are_kept_instead_of_drawn)
 {
-    struct fulcrum_canvas *drawn = new_canvas();
-    struct fulcrum_canvas *bare = new_canvas();
+    struct fulcrum_canvas *drawn = new_canvas(page);
+    struct fulcrum_canvas *bare = new_canvas(page);
     const struct fulcrum_captions *captions = fulcrum_canvas_captions(bare);
     fulcrum_canvas_captions(bare)->are_kept = true;
     ASSERT_OK(draw(drawn));
@@ -188,10 +184,9 @@ TEST(test_captions_are_kept_instead_of_drawn)
 
 TEST(test_an_empty_caption_is_none)
 {
-    struct fulcrum_canvas *canvas = new_canvas();
-    const struct fulcrum_page page = {.title = ""};
+    struct fulcrum_canvas *canvas = new_canvas(page);
     fulcrum_canvas_captions(canvas)->are_kept = true;
-    fulcrum_page_draw(canvas, &page);
+    fulcrum_page_draw(canvas, &(struct fulcrum_page){.title = ""});
     CU_ASSERT_PTR_NULL(fulcrum_canvas_captions(canvas)->title);
     CU_ASSERT_PTR_NULL(fulcrum_canvas_captions(canvas)->footnote);
     fulcrum_canvas_free(canvas);
@@ -199,7 +194,7 @@ TEST(test_an_empty_caption_is_none)
 
 TEST(test_the_same_page_gives_the_same_bytes)
 {
-    struct fulcrum_canvas *canvas = new_canvas();
+    struct fulcrum_canvas *canvas = new_canvas(page);
     ASSERT_OK(draw(canvas));
     char *first = svg_of(canvas, "x");
     char *second = svg_of(canvas, "x");
@@ -212,7 +207,7 @@ TEST(test_the_same_page_gives_the_same_bytes)
 
 TEST(test_a_page_short_of_memory_is_not_written)
 {
-    struct fulcrum_canvas *canvas = new_canvas();
+    struct fulcrum_canvas *canvas = new_canvas(page);
     (void)fulcrum_fail(
         fulcrum_canvas_failure(canvas), FULCRUM_ERR_NO_MEMORY, "no memory");
     CU_ASSERT_EQUAL(

@@ -807,13 +807,6 @@ static struct store *new_store(const struct data_case *data_case)
     return store;
 }
 
-static struct fulcrum_canvas *new_canvas(struct fulcrum_extent page)
-{
-    struct fulcrum_canvas *canvas = NULL;
-    ASSERT_OK(fulcrum_canvas_new(&canvas, page.width_pt, page.height_pt, NULL));
-    return canvas;
-}
-
 /* A page on which the result, which it frees, could be drawn. */
 static struct fulcrum_canvas *drawn(struct fulcrum_extent page,
     const struct fulcrum_chart *chart, const struct fulcrum_bar_chart *bars,

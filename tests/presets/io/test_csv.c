@@ -1,11 +1,9 @@
-/* test_table.c - CSV tables give their cells, or say what is wrong in which line. */
+/* test_csv.c - CSV tables give their cells, or say what is wrong in which line. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "presets/io/csv.h"
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "tests/support/scratch.h"
 #include "tests/support/suite.h"
