@@ -13,7 +13,7 @@
 /* Ten seconds: 4 of simulation, 3 of inference, 3 idle. */
 static struct fulcrum_stage_times ten_seconds(void)
 {
-    struct fulcrum_stage_times times = {
+    return (struct fulcrum_stage_times){
         .facts = {.step_count = 1000.0, .cost = {1e-8, 2e-8, 3e-8}},
         .window_s = 10.0,
         .corrected_window_s = 9.9,
@@ -22,21 +22,20 @@ static struct fulcrum_stage_times ten_seconds(void)
         .outside_s = 0.5,
         .recording_s = 0.1,
         .event_count = 123,
-        .used_track_count = 2};
-    times.kinds[FULCRUM_STAGE_SIMULATION] = (struct fulcrum_stage_time){.wall_s = 4.0,
-        .active_s = 5.0,
-        .thread_s = 6.0,
-        .cpu_s = 5.5,
-        .event_count = 100.0,
-        .recording_s = 0.1};
-    times.kinds[FULCRUM_STAGE_INFERENCE] = (struct fulcrum_stage_time){.wall_s = 3.0,
-        .active_s = 3.0,
-        .thread_s = 3.0,
-        .cpu_s = 2.0,
-        .event_count = 20.0};
-    times.kinds[FULCRUM_STAGE_WAIT] =
-        (struct fulcrum_stage_time){.thread_s = 7.0, .cpu_s = 0.25, .event_count = 3.0};
-    return times;
+        .used_track_count = 2,
+        .kinds = {[FULCRUM_STAGE_SIMULATION] = {.wall_s = 4.0,
+                      .active_s = 5.0,
+                      .thread_s = 6.0,
+                      .cpu_s = 5.5,
+                      .event_count = 100.0,
+                      .recording_s = 0.1},
+            [FULCRUM_STAGE_INFERENCE] = {.wall_s = 3.0,
+                .active_s = 3.0,
+                .thread_s = 3.0,
+                .cpu_s = 2.0,
+                .event_count = 20.0},
+            [FULCRUM_STAGE_WAIT] = {
+                .thread_s = 7.0, .cpu_s = 0.25, .event_count = 3.0}}};
 }
 
 enum { RUNS_MOST = 3 };

@@ -38,25 +38,22 @@ static struct fulcrum_result *new_head(void)
 
 static struct fulcrum_sweep_point good_point(void)
 {
-    struct fulcrum_sweep_point point = {.status = FULCRUM_OK};
-    point.varied[0] = 40.0;
-    point.varied[1] = 0.1 + 0.2;
-    point.prediction.actor_count = 256.0;
-    point.prediction.value[FULCRUM_OUTPUT_steps_per_s] = 1000.0 / 3.0;
-    point.prediction.value[FULCRUM_OUTPUT_gpu_w] = (double)NAN;
-    point.prediction.lo[FULCRUM_OUTPUT_steps_per_s] = 300.0;
-    point.prediction.method = FULCRUM_METHOD_FAST;
-    point.prediction.bottleneck = FULCRUM_BOUND_GPU;
-    point.prediction.flags = FULCRUM_FLAG_LOW_CV | FULCRUM_FLAG_SCALED;
-    return point;
+    return (struct fulcrum_sweep_point){.status = FULCRUM_OK,
+        .varied = {40.0, 0.1 + 0.2},
+        .prediction = {.actor_count = 256.0,
+            .value = {[FULCRUM_OUTPUT_steps_per_s] = 1000.0 / 3.0,
+                [FULCRUM_OUTPUT_gpu_w] = (double)NAN},
+            .lo = {[FULCRUM_OUTPUT_steps_per_s] = 300.0},
+            .method = FULCRUM_METHOD_FAST,
+            .bottleneck = FULCRUM_BOUND_GPU,
+            .flags = FULCRUM_FLAG_LOW_CV | FULCRUM_FLAG_SCALED}};
 }
 
 static struct fulcrum_sweep_point bad_point(void)
 {
-    struct fulcrum_sweep_point point = {.status = FULCRUM_ERR_INFEASIBLE};
-    point.varied[0] = 8.0;
-    point.reason = "no \"x\", caf\xc3\xa9";
-    return point;
+    return (struct fulcrum_sweep_point){.status = FULCRUM_ERR_INFEASIBLE,
+        .varied = {8.0},
+        .reason = "no \"x\", caf\xc3\xa9"};
 }
 
 /* Points in blocks of two, as a format writes them. */

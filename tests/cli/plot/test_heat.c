@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "plots/chart/canvas.h"
+#include "tests/support/colour.h"
 #include "tests/support/plot_file.h"
 #include "tests/support/suite.h"
 #include "tests/support/texts.h"
@@ -162,19 +163,6 @@ TEST(test_few_values_are_the_ticks)
               fitted.tick_count != 4);
 }
 
-static double channel(unsigned rgb, unsigned shift)
-{
-    double share = (double)(rgb >> shift & 0xFFU) / 255.0;
-    return share <= 0.04045 ? share / 12.92 : pow((share + 0.055) / 1.055, 2.4);
-}
-
-/* Relative luminance, WCAG 2.1. */
-static double luminance(unsigned rgb)
-{
-    return 0.2126 * channel(rgb, 16) + 0.7152 * channel(rgb, 8) +
-           0.0722 * channel(rgb, 0);
-}
-
 /* Cube root of luminance, as CIE lightness has it: equal steps look equal. */
 static double lightness(unsigned rgb)
 {
@@ -191,10 +179,7 @@ TEST(test_colours_grow_lighter_evenly)
         unsigned rgb = fulcrum_palette_heat(share);
         double even = first + share * (last - first);
         CU_ASSERT(fabs(lightness(rgb) - even) < 3.0);
-        double ink = luminance(fulcrum_palette_heat_ink(share));
-        double here = luminance(rgb);
-        double contrast = (fmax(ink, here) + 0.05) / (fmin(ink, here) + 0.05);
-        CU_ASSERT(contrast > 4.0);
+        CU_ASSERT(contrast(fulcrum_palette_heat_ink(share), rgb) > 4.0);
     }
     CU_ASSERT_EQUAL(fulcrum_palette_heat(-3.0), 0x440154);
     CU_ASSERT_EQUAL(fulcrum_palette_heat(3.0), 0xFDE725);

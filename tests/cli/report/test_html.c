@@ -224,24 +224,21 @@ TEST(test_numbers_keep_their_digits)
 
 TEST(test_factors_have_digits_that_count)
 {
-    char text[FULCRUM_QUANTITY_SIZE];
-    fulcrum_factor_words(1.0, text);
-    CU_ASSERT_STRING_EQUAL(text, "1.000");
-    fulcrum_factor_words(1.0074, text);
-    CU_ASSERT_STRING_EQUAL(text, "1.007");
-    fulcrum_factor_words(0.909, text);
-    CU_ASSERT_STRING_EQUAL(text, "0.91");
-    fulcrum_factor_words(12.34, text);
-    CU_ASSERT_STRING_EQUAL(text, "12.3");
-    fulcrum_factor_words(0.0123, text);
-    CU_ASSERT_STRING_EQUAL(text, "0.0123");
+    static const struct {
+        double factor;
+        const char *words;
+    } cases[] = {{1.0, "1.000"}, {1.0074, "1.007"}, {0.909, "0.91"}, {12.34, "12.3"},
+        {0.0123, "0.0123"}, {(double)NAN, "\xE2\x80\x93"}};
+    for (size_t i = 0; i < LENGTH(cases); i++) {
+        char text[FULCRUM_QUANTITY_SIZE];
+        fulcrum_factor_words(cases[i].factor, text);
+        CU_ASSERT_STRING_EQUAL(text, cases[i].words);
+    }
     char range[2 * FULCRUM_QUANTITY_SIZE];
     fulcrum_factor_range_words(0.909, 1.2, range);
     CU_ASSERT_STRING_EQUAL(range, "0.91 to 1.20");
     fulcrum_factor_range_words(0.909, (double)NAN, range);
     CU_ASSERT_STRING_EQUAL(range, "");
-    fulcrum_factor_words((double)NAN, text);
-    CU_ASSERT_STRING_EQUAL(text, "\xE2\x80\x93");
 }
 
 TEST(test_lines_are_quoted_for_a_shell)

@@ -17,7 +17,6 @@
 /* A report in a folder of its own. */
 struct written {
     struct scratch scratch;
-    const char *path;
     char *text;
     int exit_code;
 };
@@ -27,22 +26,21 @@ enum { WORDS_MOST = 40 };
 /* `line` has words with a space between them; "-o FILE -q" is added. */
 static struct written write_report(const char *line)
 {
-    static const struct fulcrum_program program = {.name = "fulcrum", .purpose = ""};
-    struct fulcrum_program whole = program;
+    const struct fulcrum_program program = {
+        .name = "fulcrum", .purpose = "", .commands = fulcrum_commands()};
     struct written out = {.scratch = scratch_new()};
     char room[2000];
     char *words[WORDS_MOST];
     int count = 0;
-    whole.commands = fulcrum_commands();
-    out.path = scratch_at(&out.scratch, "report.html");
-    (void)snprintf(room, sizeof room, "fulcrum report %s -o %s -q", line, out.path);
+    const char *path = scratch_at(&out.scratch, "report.html");
+    (void)snprintf(room, sizeof room, "fulcrum report %s -o %s -q", line, path);
     char *rest = NULL;
     for (char *word = strtok_r(room, " ", &rest); word != NULL && count < WORDS_MOST;
          word = strtok_r(NULL, " ", &rest)) {
         words[count++] = word;
     }
-    out.exit_code = fulcrum_program_run(&whole, count, words);
-    out.text = scratch_read(out.path);
+    out.exit_code = fulcrum_program_run(&program, count, words);
+    out.text = scratch_read(path);
     return out;
 }
 

@@ -8,6 +8,7 @@
 #include "plots/chart/canvas.h"
 #include "plots/chart/page.h"
 #include "plots/spec/charts.h"
+#include "tests/support/colour.h"
 #include "tests/support/markup.h"
 #include "tests/support/scratch.h"
 #include "tests/support/suite.h"
@@ -215,15 +216,6 @@ TEST(test_a_page_short_of_memory_is_not_written)
     fulcrum_canvas_free(canvas);
 }
 
-/* Red, green and blue as shares of full light, IEC 61966-2-1. */
-static void light_of(unsigned rgb, double out[3])
-{
-    for (unsigned i = 0; i < 3; i++) {
-        double share = (double)(rgb >> (16U - 8U * i) & 0xFFU) / 255.0;
-        out[i] = share <= 0.04045 ? share / 12.92 : pow((share + 0.055) / 1.055, 2.4);
-    }
-}
-
 /* The product of a matrix and a colour, each part in [0, 1]. */
 static void seen(const double matrix[3][3], const double light[3], double out[3])
 {
@@ -234,14 +226,6 @@ static void seen(const double matrix[3][3], const double light[3], double out[3]
         }
         out[i] = fmin(fmax(sum, 0.0), 1.0);
     }
-}
-
-/* WCAG 2.1, "relative luminance" and "contrast ratio". */
-static double luminance(unsigned rgb)
-{
-    double light[3];
-    light_of(rgb, light);
-    return 0.2126 * light[0] + 0.7152 * light[1] + 0.0722 * light[2];
 }
 
 /* CIE 1976 L*a*b* under D65, of what an eye with that matrix sees of a colour. */
@@ -267,13 +251,6 @@ static void lab_of(unsigned rgb, const double matrix[3][3], double out[3])
     out[0] = 116.0 * xyz[1] - 16.0;
     out[1] = 500.0 * (xyz[0] - xyz[1]);
     out[2] = 200.0 * (xyz[1] - xyz[2]);
-}
-
-static double contrast(unsigned a, unsigned b)
-{
-    double lighter = fmax(luminance(a), luminance(b));
-    double darker = fmin(luminance(a), luminance(b));
-    return (lighter + 0.05) / (darker + 0.05);
 }
 
 static unsigned shade_of(unsigned rgb)
