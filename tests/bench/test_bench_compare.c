@@ -1,6 +1,5 @@
 /* test_bench_compare.c - errors counted right, drawn again alike, printed to replay. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#define _POSIX_C_SOURCE 200809L /* open_memstream */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

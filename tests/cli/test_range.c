@@ -7,14 +7,6 @@
 
 #include "tests/support/suite.h"
 
-struct good_case {
-    const char *path;
-    const char *text;
-    size_t count;
-    double first;
-    double last;
-};
-
 static bool is_increasing(const double *values, size_t count)
 {
     for (size_t i = 1; i < count; i++) {
@@ -27,7 +19,13 @@ static bool is_increasing(const double *values, size_t count)
 
 TEST(test_ranges_and_lists_give_increasing_values)
 {
-    static const struct good_case cases[] = {
+    static const struct {
+        const char *path;
+        const char *text;
+        size_t count;
+        double first;
+        double last;
+    } cases[] = {
         {"machine.cpu.thread_count", "8:1024:x2", 8, 8.0, 1024.0},
         {"machine.cpu.thread_count", "8:1000:x2", 7, 8.0, 512.0},
         {"run.actor_count", "4:64:4", 16, 4.0, 64.0},
@@ -50,15 +48,13 @@ TEST(test_ranges_and_lists_give_increasing_values)
     }
 }
 
-struct bad_case {
-    const char *path;
-    const char *text;
-    enum fulcrum_status status;
-};
-
 TEST(test_bad_ranges_are_refused)
 {
-    static const struct bad_case cases[] = {
+    static const struct {
+        const char *path;
+        const char *text;
+        enum fulcrum_status status;
+    } cases[] = {
         {"run.actor_count", "", FULCRUM_ERR_FORMAT},
         {"run.actor_count", "abc", FULCRUM_ERR_FORMAT},
         {"run.actor_count", "1:2", FULCRUM_ERR_FORMAT},

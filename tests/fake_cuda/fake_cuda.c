@@ -67,18 +67,6 @@ static int queue_work(struct fake_stream *stream, const struct fake_work *work)
     return 0;
 }
 
-static struct fake_stream *stream_new(void *context, double sm_count, int *failure)
-{
-    struct fake_stream *stream = calloc(1, sizeof *stream);
-    if (stream != NULL) {
-        *stream = (struct fake_stream){.context = context,
-            .sm_count = sm_count,
-            .failure = failure,
-            .queue = queue_work};
-    }
-    return stream;
-}
-
 static struct fake_operation *take_operation(struct fake_stream *stream)
 {
     struct fake_operation *operation = stream->first;
@@ -102,16 +90,6 @@ static int stream_run(struct fake_stream *stream)
         free(operation);
     }
     return *stream->failure;
-}
-
-/* What is still queued is dropped. */
-static void stream_free(struct fake_stream *stream)
-{
-    for (struct fake_operation *operation = take_operation(stream); operation != NULL;
-         operation = take_operation(stream)) {
-        free(operation);
-    }
-    free(stream);
 }
 
 /* The primary context, or a green one: then with its SMs. */
@@ -223,6 +201,24 @@ static int given(const void *thing)
     return thing != NULL ? SUCCESS : OUT_OF_MEMORY;
 }
 
+/* A copy of what `size` bytes hold, as the caller's handle. */
+static int give(void *handle, const void *value, size_t size)
+{
+    void *thing = calloc(1, size);
+    if (thing != NULL) {
+        memcpy(thing, value, size);
+    }
+    memcpy(handle, &thing, sizeof thing);
+    return given(thing);
+}
+
+static int take_back(void *thing)
+{
+    free(thing);
+    driver()->counts.live--;
+    return SUCCESS;
+}
+
 const struct fake_cuda_counts *fake_cuda_counts(void)
 {
     return &driver()->counts;
@@ -309,31 +305,15 @@ int cuDeviceTotalMem_v2(size_t *byte, int device)
 
 int cuDeviceGetAttribute(int *value, int which, int device)
 {
-    int result = before("cuDeviceGetAttribute");
-    switch (which) {
-    case 13:
-        *value = 1980000;
-        break;
-    case 16:
-        *value = (int)sm_count();
-        break;
-    case 36:
-        *value = 3200000;
-        break;
-    case 37:
-        *value = 6144;
-        break;
-    case 38:
-        *value = 60 << 20;
-        break;
-    case 75:
-        *value = 9;
-        break;
-    case 76:
-        *value = 0;
-        break;
-    default:
-        result = INVALID_VALUE;
+    const int known[][2] = {{13, 1980000}, {16, (int)sm_count()}, {36, 3200000},
+        {37, 6144}, {38, 60 << 20}, {75, 9}, {76, 0}};
+    int before_it = before("cuDeviceGetAttribute");
+    int result = INVALID_VALUE;
+    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
+        if (known[i][0] == which) {
+            *value = known[i][1];
+            result = before_it;
+        }
     }
     return device >= 0 ? result : INVALID_DEVICE;
 }
@@ -368,12 +348,9 @@ int cuCtxSetCurrent(struct context *context)
 
 int cuMemAlloc_v2(uint64_t *address, size_t byte)
 {
-    int result = before_in_context("cuMemAlloc_v2");
-    if (result != SUCCESS) {
-        return result;
-    }
-    if (byte == 0 || byte > (size_t)1 << 30) {
-        return byte == 0 ? INVALID_VALUE : OUT_OF_MEMORY;
+    REFUSE_IF(before_in_context("cuMemAlloc_v2"), byte == 0, INVALID_VALUE);
+    if (byte > (size_t)1 << 30) {
+        return OUT_OF_MEMORY;
     }
     struct allocation *free_one = driver()->allocations;
     while (free_one->memory != NULL) {
@@ -409,10 +386,9 @@ int cuMemFree_v2(uint64_t address)
     if (allocation == NULL) {
         return INVALID_VALUE;
     }
-    free(allocation->memory);
+    void *memory = allocation->memory;
     allocation->memory = NULL;
-    driver()->counts.live--;
-    return SUCCESS;
+    return take_back(memory);
 }
 
 int cuMemHostAlloc(void **memory, size_t byte, unsigned flags)
@@ -424,9 +400,7 @@ int cuMemHostAlloc(void **memory, size_t byte, unsigned flags)
 
 int cuMemFreeHost(void *memory)
 {
-    free(memory);
-    driver()->counts.live--;
-    return SUCCESS;
+    return take_back(memory);
 }
 
 static int queue(struct fake_stream *stream, const struct fake_work *work)
@@ -499,12 +473,19 @@ int cuMemcpyDtoHAsync_v2(
     return queue_copy(stream, &copy);
 }
 
+static int give_stream(struct fake_stream **stream, struct context *context)
+{
+    const struct fake_stream value = {.context = context,
+        .sm_count = context->sm_count,
+        .failure = &driver()->failure,
+        .queue = queue_work};
+    return give(stream, &value, sizeof value);
+}
+
 int cuStreamCreate(struct fake_stream **stream, unsigned flags)
 {
     REFUSE_IF(before_in_context("cuStreamCreate"), flags > 1, INVALID_VALUE);
-    *stream =
-        stream_new(driver()->current, driver()->current->sm_count, &driver()->failure);
-    return given(*stream);
+    return give_stream(stream, driver()->current);
 }
 
 int cuStreamSynchronize(struct fake_stream *stream)
@@ -513,21 +494,21 @@ int cuStreamSynchronize(struct fake_stream *stream)
     return result == SUCCESS ? stream_run(stream) : result;
 }
 
+/* What is still queued is dropped. */
 int cuStreamDestroy_v2(struct fake_stream *stream)
 {
-    stream_free(stream);
-    driver()->counts.live--;
-    return SUCCESS;
+    for (struct fake_operation *operation = take_operation(stream); operation != NULL;
+         operation = take_operation(stream)) {
+        free(operation);
+    }
+    return take_back(stream);
 }
 
 int cuEventCreate(struct event **event, unsigned flags)
 {
     REFUSE_IF(before_in_context("cuEventCreate"), flags != 0, INVALID_VALUE);
-    *event = calloc(1, sizeof **event);
-    if (*event != NULL) {
-        (*event)->context = driver()->current;
-    }
-    return given(*event);
+    const struct event value = {.context = driver()->current};
+    return give(event, &value, sizeof value);
 }
 
 static void run_record(void *data, struct fake_stream *stream)
@@ -558,9 +539,7 @@ int cuEventElapsedTime(
 
 int cuEventDestroy_v2(struct event *event)
 {
-    free(event);
-    driver()->counts.live--;
-    return SUCCESS;
+    return take_back(event);
 }
 
 /* The text of the kernels, looked at as far as a test can tell it from another. */
@@ -601,14 +580,8 @@ int cuModuleLoadDataEx(struct image **module, const char *text, unsigned count,
 {
     int result = before_in_context("cuModuleLoadDataEx");
     result = result == SUCCESS ? compile(text, count, options, values) : result;
-    if (result != SUCCESS) {
-        return result;
-    }
-    *module = calloc(1, sizeof **module);
-    if (*module != NULL) {
-        (*module)->context = driver()->current;
-    }
-    return given(*module);
+    const struct image value = {driver()->current};
+    return result == SUCCESS ? give(module, &value, sizeof value) : result;
 }
 
 int cuModuleGetFunction(
@@ -620,9 +593,7 @@ int cuModuleGetFunction(
 
 int cuModuleUnload(struct image *module)
 {
-    free(module);
-    driver()->counts.live--;
-    return SUCCESS;
+    return take_back(module);
 }
 
 struct launch {
@@ -673,18 +644,11 @@ int cuLibraryLoadData(struct image **library, const char *text, const int *jit_o
     void **jit_values, unsigned jit_count, const int *options, void **values,
     unsigned count)
 {
-    int result = before("cuLibraryLoadData");
-    if (result == SUCCESS && (options != NULL || values != NULL || count != 0)) {
-        result = INVALID_VALUE;
-    }
-    if (result == SUCCESS) {
-        result = compile(text, jit_count, jit_options, jit_values);
-    }
-    if (result != SUCCESS) {
-        return result;
-    }
-    *library = calloc(1, sizeof **library);
-    return given(*library);
+    REFUSE_IF(before("cuLibraryLoadData"),
+        options != NULL || values != NULL || count != 0, INVALID_VALUE);
+    const struct image value = {NULL};
+    int result = compile(text, jit_count, jit_options, jit_values);
+    return result == SUCCESS ? give(library, &value, sizeof value) : result;
 }
 
 int cuLibraryGetKernel(
@@ -696,9 +660,7 @@ int cuLibraryGetKernel(
 
 int cuLibraryUnload(struct image *library)
 {
-    free(library);
-    driver()->counts.live--;
-    return SUCCESS;
+    return take_back(library);
 }
 
 /* CUdevResource of cuda.h: 144 bytes, the number of SMs at byte 96. */
@@ -749,22 +711,14 @@ int cuGreenCtxCreate(
     struct context **green, uintptr_t description, int device, unsigned flags)
 {
     REFUSE_IF(before("cuGreenCtxCreate"), flags != 1 || device != 0, INVALID_VALUE);
-    *green = calloc(1, sizeof **green);
-    if (*green != NULL) {
-        **green = (struct context){(double)description, 1};
-        driver()->counts.greens++;
-    }
-    return given(*green);
+    const struct context value = {(double)description, 1};
+    driver()->counts.greens++;
+    return give(green, &value, sizeof value);
 }
 
 int cuGreenCtxDestroy(struct context *green)
 {
-    if (green == driver()->current) {
-        return INVALID_CONTEXT;
-    }
-    free(green);
-    driver()->counts.live--;
-    return SUCCESS;
+    return green == driver()->current ? INVALID_CONTEXT : take_back(green);
 }
 
 int cuCtxFromGreenCtx(struct context **context, struct context *green)
@@ -778,8 +732,7 @@ int cuGreenCtxStreamCreate(
 {
     REFUSE_IF(before("cuGreenCtxStreamCreate"),
         flags != 1 || priority != 0 || !green->is_green, INVALID_VALUE);
-    *stream = stream_new(green, green->sm_count, &driver()->failure);
-    return given(*stream);
+    return give_stream(stream, green);
 }
 
 #endif

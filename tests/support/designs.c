@@ -120,8 +120,7 @@ void designs_add_parameter(struct fulcrum_calibration *calibration, const char *
         .value = value, .standard_error = standard_error, .scale = scale};
     int length = snprintf(parameter.path, sizeof parameter.path, "%s", path);
     CU_ASSERT_FATAL(length > 0 && (size_t)length < sizeof parameter.path);
-    CU_ASSERT_EQUAL_FATAL(
-        fulcrum_calibration_add_parameter(calibration, &parameter, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_calibration_add_parameter(calibration, &parameter, NULL));
 }
 
 struct fulcrum_calibration *designs_calibration(const struct fulcrum_design *design,

@@ -68,7 +68,7 @@ int devices_open(const struct fulcrum_device *device, struct fulcrum_compute *ou
     if (status != FULCRUM_OK) {
         (void)printf("    %s: %s\n", device->name, err.detail);
     }
-    CU_ASSERT_EQUAL_FATAL(status, FULCRUM_OK);
+    ASSERT_OK(status);
     out->device = device;
     out->is_wide = info.is_wide;
     return 1;
@@ -85,8 +85,7 @@ void devices_run(void (*run)(const struct fulcrum_compute *compute))
     for (size_t i = 0; devices_at(i) != NULL; i++) {
         struct fulcrum_compute compute;
         if (devices_open(devices_at(i), &compute)) {
-            CU_ASSERT_EQUAL_FATAL(
-                compute.device->reserve(compute.state, DEVICES_ROOM, NULL), FULCRUM_OK);
+            ASSERT_OK(compute.device->reserve(compute.state, DEVICES_ROOM, NULL));
             run(&compute);
             devices_finish(&compute);
             devices_close(&compute);

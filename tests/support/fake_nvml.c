@@ -69,29 +69,10 @@ void fake_nvml_reset(void)
     reset(fake_nvml());
 }
 
-/* Names of the real library, on functions named as ours are. */
-int fake_init(void) __asm__("nvmlInit_v2");
-int fake_shutdown(void) __asm__("nvmlShutdown");
-const char *fake_error_string(int result) __asm__("nvmlErrorString");
-int fake_count(unsigned *count) __asm__("nvmlDeviceGetCount_v2");
-int fake_handle(unsigned index, fulcrum_nvml_device *device) __asm__(
-    "nvmlDeviceGetHandleByIndex_v2");
-int fake_name(fulcrum_nvml_device device, char *name, unsigned length) __asm__(
-    "nvmlDeviceGetName");
-int fake_uuid(fulcrum_nvml_device device, char *uuid, unsigned length) __asm__(
-    "nvmlDeviceGetUUID");
-int fake_compute(fulcrum_nvml_device device, int *major, int *minor) __asm__(
-    "nvmlDeviceGetCudaComputeCapability");
-int fake_power_usage(fulcrum_nvml_device device, unsigned *usage_mw) __asm__(
-    "nvmlDeviceGetPowerUsage");
-int fake_power_limit(fulcrum_nvml_device device, unsigned *limit_mw) __asm__(
-    "nvmlDeviceGetEnforcedPowerLimit");
-int fake_clock_info(fulcrum_nvml_device device, int kind, unsigned *clock_mhz) __asm__(
-    "nvmlDeviceGetClockInfo");
-int fake_utilization(fulcrum_nvml_device device,
-    struct fulcrum_nvml_utilization *rates) __asm__("nvmlDeviceGetUtilizationRates");
+/* Named as in the real library. */
+/* NOLINTBEGIN(readability-identifier-naming) */
 
-int fake_init(void)
+int nvmlInit_v2(void)
 {
     struct fake_nvml *fake = fake_nvml();
     if (fake->init_result == 0) {
@@ -100,37 +81,36 @@ int fake_init(void)
     return fake->init_result;
 }
 
-int fake_shutdown(void)
+int nvmlShutdown(void)
 {
     atomic_fetch_sub(&fake_nvml()->init_count, 1);
     return 0;
 }
 
-const char *fake_error_string(int result)
+const char *nvmlErrorString(int result)
 {
-    switch (result) {
-    case FULCRUM_NVML_NOT_SUPPORTED:
-        return "Not Supported";
-    case FULCRUM_NVML_NO_PERMISSION:
-        return "Insufficient Permissions";
-    case FULCRUM_NVML_DRIVER_NOT_LOADED:
-        return "Driver Not Loaded";
-    case FULCRUM_NVML_FUNCTION_NOT_FOUND:
-        return "Function Not Found";
-    case FULCRUM_NVML_GPU_IS_LOST:
-        return "GPU is lost";
-    default:
-        return "Unknown Error";
+    static const struct {
+        int result;
+        const char *text;
+    } known[] = {{FULCRUM_NVML_NOT_SUPPORTED, "Not Supported"},
+        {FULCRUM_NVML_NO_PERMISSION, "Insufficient Permissions"},
+        {FULCRUM_NVML_DRIVER_NOT_LOADED, "Driver Not Loaded"},
+        {FULCRUM_NVML_FUNCTION_NOT_FOUND, "Function Not Found"},
+        {FULCRUM_NVML_GPU_IS_LOST, "GPU is lost"}};
+    const char *text = "Unknown Error";
+    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
+        text = known[i].result == result ? known[i].text : text;
     }
+    return text;
 }
 
-int fake_count(unsigned *count)
+int nvmlDeviceGetCount_v2(unsigned *count)
 {
     *count = fake_nvml()->gpu_count;
     return fake_nvml()->count_result;
 }
 
-int fake_handle(unsigned index, fulcrum_nvml_device *device)
+int nvmlDeviceGetHandleByIndex_v2(unsigned index, fulcrum_nvml_device *device)
 {
     static struct nvmlDevice_st devices[FAKE_GPU_COUNT];
     struct fake_gpu *gpu = &fake_nvml()->gpu[index];
@@ -139,13 +119,13 @@ int fake_handle(unsigned index, fulcrum_nvml_device *device)
     return gpu->handle_result;
 }
 
-int fake_name(fulcrum_nvml_device device, char *name, unsigned length)
+int nvmlDeviceGetName(fulcrum_nvml_device device, char *name, unsigned length)
 {
     (void)snprintf(name, length, "Fake H%u00", device->index + 2);
     return device->gpu->info_result;
 }
 
-int fake_uuid(fulcrum_nvml_device device, char *uuid, unsigned length)
+int nvmlDeviceGetUUID(fulcrum_nvml_device device, char *uuid, unsigned length)
 {
     const char *named = getenv("FAKE_NVML_UUID");
     if (named != NULL && device->index == 0) {
@@ -156,7 +136,8 @@ int fake_uuid(fulcrum_nvml_device device, char *uuid, unsigned length)
     return device->gpu->info_result;
 }
 
-int fake_compute(fulcrum_nvml_device device, int *major, int *minor)
+int nvmlDeviceGetCudaComputeCapability(
+    fulcrum_nvml_device device, int *major, int *minor)
 {
     *major = device->gpu->compute_major;
     *minor = device->gpu->compute_minor;
@@ -174,46 +155,41 @@ static unsigned power_mw(struct fake_gpu *gpu)
     return gpu->power_mw + (unsigned)(age_s * (double)gpu->ramp_mw_per_s);
 }
 
-int fake_power_usage(fulcrum_nvml_device device, unsigned *usage_mw)
+int nvmlDeviceGetPowerUsage(fulcrum_nvml_device device, unsigned *usage_mw)
 {
     *usage_mw = power_mw(device->gpu);
     return device->gpu->usage_result;
 }
 
-int fake_power_limit(fulcrum_nvml_device device, unsigned *limit_mw)
+int nvmlDeviceGetEnforcedPowerLimit(fulcrum_nvml_device device, unsigned *limit_mw)
 {
     *limit_mw = device->gpu->limit_mw;
     return device->gpu->limit_result;
 }
 
-int fake_clock_info(fulcrum_nvml_device device, int kind, unsigned *clock_mhz)
+int nvmlDeviceGetClockInfo(fulcrum_nvml_device device, int kind, unsigned *clock_mhz)
 {
     *clock_mhz = kind == FULCRUM_NVML_CLOCK_SM ? device->gpu->clock_mhz : 1;
     return device->gpu->clock_result;
 }
 
-int fake_utilization(fulcrum_nvml_device device, struct fulcrum_nvml_utilization *rates)
+int nvmlDeviceGetUtilizationRates(
+    fulcrum_nvml_device device, struct fulcrum_nvml_utilization *rates)
 {
     rates->gpu = device->gpu->busy_percent;
     return device->gpu->busy_result;
 }
 
 #ifndef FAKE_NVML_OLD
-int fake_mig_mode(fulcrum_nvml_device device, unsigned *mode,
-    unsigned *pending) __asm__("nvmlDeviceGetMigMode");
-int fake_energy(fulcrum_nvml_device device, unsigned long long *energy_mj) __asm__(
-    "nvmlDeviceGetTotalEnergyConsumption");
-int fake_field_values(fulcrum_nvml_device device, int count,
-    struct fulcrum_nvml_field *fields) __asm__("nvmlDeviceGetFieldValues");
-
-int fake_mig_mode(fulcrum_nvml_device device, unsigned *mode, unsigned *pending)
+int nvmlDeviceGetMigMode(fulcrum_nvml_device device, unsigned *mode, unsigned *pending)
 {
     *mode = device->gpu->mig_mode;
     *pending = 0;
     return device->gpu->mig_result;
 }
 
-int fake_energy(fulcrum_nvml_device device, unsigned long long *energy_mj)
+int nvmlDeviceGetTotalEnergyConsumption(
+    fulcrum_nvml_device device, unsigned long long *energy_mj)
 {
     double age_s = clock_s() - fake_nvml()->start_s;
     double counted_mj = age_s * (double)device->gpu->power_mw;
@@ -222,7 +198,7 @@ int fake_energy(fulcrum_nvml_device device, unsigned long long *energy_mj)
     return device->gpu->energy_result;
 }
 
-int fake_field_values(
+int nvmlDeviceGetFieldValues(
     fulcrum_nvml_device device, int count, struct fulcrum_nvml_field *fields)
 {
     for (int i = 0; i < count; i++) {
@@ -236,3 +212,4 @@ int fake_field_values(
     return device->gpu->instant_result;
 }
 #endif
+/* NOLINTEND(readability-identifier-naming) */

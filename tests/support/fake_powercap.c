@@ -47,11 +47,10 @@ struct fake_powercap *fake_powercap_new(void)
         abort();
     }
     fake->scratch = scratch_new();
-    free(scratch_write(&fake->scratch, ZONE "name", "package-0\n"));
-    free(scratch_write(&fake->scratch, ZONE "max_energy_range_uj", "262143328850\n"));
-    char *path = scratch_write(&fake->scratch, ZONE "energy_uj", "000000000000000\n");
-    fake->file = open(path, O_WRONLY);
-    free(path);
+    (void)scratch_put(&fake->scratch, ZONE "name", "package-0\n");
+    (void)scratch_put(&fake->scratch, ZONE "max_energy_range_uj", "262143328850\n");
+    fake->file = open(
+        scratch_put(&fake->scratch, ZONE "energy_uj", "000000000000000\n"), O_WRONLY);
     atomic_init(&fake->ends, 0);
     if (fake->file < 0 ||
         pthread_create(&fake->thread, NULL, count_energy, fake) != 0) {

@@ -13,10 +13,8 @@ static struct fulcrum_design base(void)
 {
     struct fulcrum_design design;
     fulcrum_design_init(&design);
-    CU_ASSERT_EQUAL_FATAL(
-        fulcrum_machine_load("dgx-1-inci2020", &design, NULL, NULL), FULCRUM_OK);
-    CU_ASSERT_EQUAL_FATAL(
-        fulcrum_workload_load("r2d2-atari", &design, NULL, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_machine_load("dgx-1-inci2020", &design, NULL, NULL));
+    ASSERT_OK(fulcrum_workload_load("r2d2-atari", &design, NULL, NULL));
     design.workload.batching.policy = FULCRUM_BATCH_GREEDY;
     design.workload.batching.depth = 1.0;
     design.workload.training.env_steps_per_train_step = 0.0;
@@ -26,8 +24,7 @@ static struct fulcrum_design base(void)
 struct fulcrum_calibration *hand_priors(void)
 {
     struct fulcrum_calibration *calibration = NULL;
-    CU_ASSERT_EQUAL_FATAL(
-        fulcrum_calibration_load("v100-prior", &calibration, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_calibration_load("v100-prior", &calibration, NULL));
     return calibration;
 }
 

@@ -273,7 +273,7 @@ static const struct fulcrum_learner examiner = {
 /* Each row of actions is its own number. */
 static void number_actions(struct fulcrum_stage *stage)
 {
-    CU_ASSERT_EQUAL_FATAL(fulcrum_actions_new(&stage->actions, 1, 1, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_actions_new(&stage->actions, 1, 1, NULL));
     for (size_t i = 0; i < stage->actions.row_count; i++) {
         stage->actions.values[i] = (float)i;
     }
@@ -309,14 +309,12 @@ struct fulcrum_live_plan lab_open(
     lab->stage.shared->lab = lab;
     number_actions(&lab->stage);
     for (size_t i = 0; i < lab->env_count; i++) {
-        CU_ASSERT_EQUAL_FATAL(
-            fulcrum_stepper_open(&lab->steppers[i], &lab->stage, i, NULL), FULCRUM_OK);
+        ASSERT_OK(fulcrum_stepper_open(&lab->steppers[i], &lab->stage, i, NULL));
     }
     lab->learner = new_learner(lab);
     lab->trainer = new_learner(lab);
     lab->placement = (struct fulcrum_placement){.is_apart = 0};
-    CU_ASSERT_EQUAL_FATAL(
-        fulcrum_placement_complete(&lab->placement, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_placement_complete(&lab->placement, NULL));
     return (struct fulcrum_live_plan){.steppers = lab->steppers,
         .actor_count = actor_count,
         .envs_per_actor = envs_per_actor,

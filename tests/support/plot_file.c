@@ -4,7 +4,6 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "model/try.h"
 #include "tests/support/suite.h"
@@ -14,9 +13,8 @@ enum fulcrum_status plot_file_try(struct plot_file *out, const char *name,
     const char *text, struct fulcrum_error *err)
 {
     *out = (struct plot_file){.scratch = scratch_new()};
-    out->path = text != NULL ? scratch_write(&out->scratch, name, text) : NULL;
-    return fulcrum_plot_source_open(
-        text != NULL ? out->path : name, FULCRUM_PLOT_CONTENTS, &out->job.source, err);
+    const char *path = text != NULL ? scratch_put(&out->scratch, name, text) : name;
+    return fulcrum_plot_source_open(path, FULCRUM_PLOT_CONTENTS, &out->job.source, err);
 }
 
 void plot_file_open(struct plot_file *out, const char *name, const char *text)
@@ -93,7 +91,6 @@ void plot_file_close(struct plot_file *file)
 {
     fulcrum_plot_clear(&file->job);
     fulcrum_canvas_free(file->canvas);
-    free(file->path);
     scratch_free(&file->scratch);
 }
 

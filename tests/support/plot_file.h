@@ -9,7 +9,6 @@
 /* An open file, and what is made of it. */
 struct plot_file {
     struct scratch scratch;
-    char *path;
     struct fulcrum_plot_job job; /* its source is the file; tests set its options */
     struct fulcrum_canvas *canvas;
 };

@@ -30,7 +30,7 @@ struct fulcrum_calibration *probing_report(
 {
     struct fulcrum_calibration *calibration = NULL;
     struct fulcrum_error err = {FULCRUM_OK, ""};
-    CU_ASSERT_EQUAL_FATAL(fulcrum_calibration_new(&calibration, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_calibration_new(&calibration, NULL));
     CU_ASSERT_EQUAL(fulcrum_probe_report(probe, state, calibration, &err), FULCRUM_OK);
     CU_ASSERT_EQUAL(fulcrum_calibration_check(calibration, &err), FULCRUM_OK);
     CU_ASSERT_STRING_EQUAL(err.detail, "");
@@ -47,7 +47,7 @@ struct fulcrum_calibration *probing_run(const struct fulcrum_probe *probe,
     struct fulcrum_bench *bench, int visits, double visit_s)
 {
     struct fulcrum_probe_state state;
-    CU_ASSERT_EQUAL_FATAL(fulcrum_probe_open(probe, &state, bench, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_probe_open(probe, &state, bench, NULL));
     for (int i = 0; i < visits; i++) {
         CU_ASSERT_EQUAL(
             probe->visit(&state, fulcrum_wall_s() + visit_s, NULL), FULCRUM_OK);

@@ -8,20 +8,26 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/report/report_section.h"
 #include "tests/support/suite.h"
+
+void reply_words(struct fulcrum_reply *out, const char *line)
+{
+    char *words = strdup(line);
+    char *rest = NULL;
+    CU_ASSERT_FATAL(words != NULL);
+    for (char *word = strtok_r(words, " ", &rest); word != NULL;
+         word = strtok_r(NULL, " ", &rest)) {
+        fulcrum_argv_text_add(&out->words, "%s", word);
+    }
+    free(words);
+}
 
 struct fulcrum_result *reply_to(const char *line)
 {
     struct fulcrum_context context = {.quiet = true};
     struct fulcrum_reply *reply = calloc(1, sizeof *reply);
-    char *words = strdup(line);
-    char *rest = NULL;
-    CU_ASSERT_FATAL(reply != NULL && words != NULL);
-    for (char *word = strtok_r(words, " ", &rest); word != NULL;
-         word = strtok_r(NULL, " ", &rest)) {
-        fulcrum_argv_text_add(&reply->words, "%s", word);
-    }
+    CU_ASSERT_FATAL(reply != NULL);
+    reply_words(reply, line);
     ASSERT_OK(fulcrum_reply_ask(reply, &context, NULL));
     struct fulcrum_result *result = reply->result;
     if (result == NULL) {
@@ -30,7 +36,6 @@ struct fulcrum_result *reply_to(const char *line)
     reply->result = NULL;
     fulcrum_reply_clear(reply);
     free(reply);
-    free(words);
     return result;
 }
 

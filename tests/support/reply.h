@@ -3,7 +3,10 @@
 #ifndef FULCRUM_TESTS_REPLY_H
 #define FULCRUM_TESTS_REPLY_H
 
-#include "model/result.h"
+#include "cli/report/report_section.h"
+
+/* What is asked: the words of a line, with a space between them. */
+void reply_words(struct fulcrum_reply *out, const char *line);
 
 /* "explore -m dgx-1 ...", without quotes; NULL: it was refused. To be freed. */
 struct fulcrum_result *reply_to(const char *line);

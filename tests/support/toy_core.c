@@ -28,26 +28,6 @@ struct toy {
 /* NOLINTNEXTLINE(cppcoreguidelines-avoid-non-const-global-variables) */
 static struct toy toy;
 
-unsigned retro_api_version(void);
-void retro_init(void);
-void retro_deinit(void);
-void retro_set_environment(libretro_environment *environment);
-void retro_set_video_refresh(libretro_video *video);
-void retro_set_audio_sample(libretro_audio *audio);
-void retro_set_audio_sample_batch(libretro_audio_batch *audio_batch);
-void retro_set_input_poll(libretro_poll *poll);
-void retro_set_input_state(libretro_input *input);
-void retro_get_system_info(struct libretro_system_info *info);
-void retro_get_system_av_info(struct libretro_av_info *info);
-void retro_set_controller_port_device(unsigned port, unsigned device);
-void retro_reset(void);
-void retro_run(void);
-size_t retro_serialize_size(void);
-bool retro_serialize(void *data, size_t size);
-bool retro_unserialize(const void *data, size_t size);
-bool retro_load_game(const struct libretro_game_info *game);
-void retro_unload_game(void);
-
 unsigned retro_api_version(void)
 {
     return TOY_VERSION;

@@ -36,8 +36,8 @@ static const struct {
 } truths[] = {{"workload.step.mean_s", 3e-3}, {"workload.host.per_item_s", 5e-5}};
 enum { TRUTHS = LENGTH(truths) };
 
-/* The path of the table; the caller frees it. */
-static char *make_table(const struct scratch *scratch)
+/* The path of the table. */
+static const char *make_table(struct scratch *scratch)
 {
     char words[600];
     (void)snprintf(words, sizeof words,
@@ -47,7 +47,7 @@ static char *make_table(const struct scratch *scratch)
         truths[0].path, truths[0].value, truths[1].path, truths[1].value);
     struct program_run run = program_start(PROGRAM, STDOUT_FILENO, words);
     char *text = program_read(&run);
-    char *path = scratch_write(scratch, "runs.csv", text);
+    const char *path = scratch_put(scratch, "runs.csv", text);
     program_finish(&run);
     CU_ASSERT_EQUAL_FATAL(run.exit_code, 0);
     free(text);
@@ -70,8 +70,8 @@ static void assert_found(const struct fulcrum_calibration *calibration, size_t i
 TEST(test_what_made_the_table_is_found)
 {
     struct scratch scratch = scratch_new();
-    char *table = make_table(&scratch);
-    char *file = scratch_path(&scratch, "runs-fitted.json");
+    const char *table = make_table(&scratch);
+    const char *file = scratch_at(&scratch, "runs-fitted.json");
     char words[600];
     (void)snprintf(words, sizeof words,
         "fit -m dgx-1-inci2020 -w r2d2-atari " QUICK " %s --free %s --free %s -n 1000 "
@@ -87,8 +87,6 @@ TEST(test_what_made_the_table_is_found)
         assert_found(calibration, i);
     }
     fulcrum_calibration_free(calibration);
-    free(table);
-    free(file);
     scratch_free(&scratch);
 }
 
@@ -113,7 +111,7 @@ static int reads(FILE *stream, const char *part)
 static int interrupt_at(const char *part, const char *path)
 {
     struct scratch scratch = scratch_new();
-    char *table = make_table(&scratch);
+    const char *table = make_table(&scratch);
     char words[600];
     (void)snprintf(words, sizeof words,
         "fit -m dgx-1-inci2020 -w r2d2-atari " QUICK " %s --free %s --free %s "
@@ -123,7 +121,6 @@ static int interrupt_at(const char *part, const char *path)
     CU_ASSERT(reads(run.stream, part));
     CU_ASSERT_EQUAL(kill(run.process, SIGINT), 0);
     int code = finish(&run);
-    free(table);
     scratch_free(&scratch);
     return code;
 }
@@ -131,10 +128,9 @@ static int interrupt_at(const char *part, const char *path)
 TEST(test_ctrl_c_before_there_is_anything_leaves_no_file)
 {
     struct scratch scratch = scratch_new();
-    char *path = scratch_path(&scratch, "c.json");
+    const char *path = scratch_at(&scratch, "c.json");
     CU_ASSERT_EQUAL(interrupt_at("prior predictive", path), PROGRAM_EXIT_INTERRUPTED);
     CU_ASSERT_EQUAL(scratch_count(&scratch), 0);
-    free(path);
     scratch_free(&scratch);
 }
 
@@ -142,7 +138,7 @@ TEST(test_ctrl_c_before_there_is_anything_leaves_no_file)
 TEST(test_ctrl_c_keeps_the_best_parameters)
 {
     struct scratch scratch = scratch_new();
-    char *path = scratch_path(&scratch, "c.json");
+    const char *path = scratch_at(&scratch, "c.json");
     struct fulcrum_calibration *calibration = NULL;
     CU_ASSERT_EQUAL(
         interrupt_at("draws of the posterior", path), PROGRAM_EXIT_INTERRUPTED);
@@ -155,6 +151,5 @@ TEST(test_ctrl_c_keeps_the_best_parameters)
         fulcrum_calibration_parameter(calibration, "workload.step.mean_s");
     CU_ASSERT(step != NULL && step->origin == FULCRUM_ORIGIN_FITTED);
     fulcrum_calibration_free(calibration);
-    free(path);
     scratch_free(&scratch);
 }

@@ -4,7 +4,6 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "calibrate/reference/comparison.h"
@@ -86,8 +85,7 @@ static struct fulcrum_calibration *repeat(const char *arguments)
 {
     static const struct fulcrum_context context = {.quiet = 1};
     struct fulcrum_calibration *calibration = NULL;
-    struct fulcrum_error err = {FULCRUM_OK, ""};
-    ASSERT_OK(fulcrum_fit_repeat(arguments, "made", &context, &calibration, &err));
+    ASSERT_OK(fulcrum_fit_repeat(arguments, "made", &context, &calibration, NULL));
     return calibration;
 }
 
@@ -128,7 +126,7 @@ TEST(test_a_calibration_can_be_made_again_from_its_notes)
 TEST(test_priors_hand_on_what_they_were_fitted_to)
 {
     struct scratch scratch = scratch_new();
-    char *path = scratch_path(&scratch, "first.json");
+    const char *path = scratch_at(&scratch, "first.json");
     struct fulcrum_calibration *first = repeat(QUICK);
     ASSERT_OK(fulcrum_calibration_save(first, path, NULL));
     char arguments[400];
@@ -147,6 +145,5 @@ TEST(test_priors_hand_on_what_they_were_fitted_to)
     fulcrum_calibration_free(first);
     fulcrum_calibration_free(second);
     fulcrum_calibration_free(third);
-    free(path);
     scratch_free(&scratch);
 }

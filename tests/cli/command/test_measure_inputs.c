@@ -3,8 +3,6 @@
 #include "cli/command/measure_job.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "cli/message.h"
 #include "presets/load/preset.h"
@@ -27,27 +25,15 @@ static struct fulcrum_measure_settings standard(void)
         .seed = 7.0};
 }
 
-/* The exit code that a failure leaves goes to `code`. */
-static enum fulcrum_status load(const struct fulcrum_measure_settings *settings,
-    struct fulcrum_measure_inputs *out, struct fulcrum_error *err, int *code)
-{
-    struct fulcrum_context context = {.exit_code = 0};
-    *err = (struct fulcrum_error){FULCRUM_OK, ""};
-    enum fulcrum_status status =
-        fulcrum_measure_inputs_load(settings, &context, out, err);
-    *code = context.exit_code;
-    return status;
-}
-
 static struct fulcrum_measure_inputs load_well(
     const struct fulcrum_measure_settings *settings)
 {
     struct fulcrum_measure_inputs out;
-    struct fulcrum_error err;
-    int code = 0;
-    ASSERT_OK(load(settings, &out, &err, &code));
+    struct fulcrum_error err = {FULCRUM_OK, ""};
+    struct fulcrum_context context = {.exit_code = 0};
+    ASSERT_OK(fulcrum_measure_inputs_load(settings, &context, &out, &err));
     CU_ASSERT_STRING_EQUAL(err.detail, "");
-    CU_ASSERT_EQUAL(code, 0);
+    CU_ASSERT_EQUAL(context.exit_code, 0);
     return out;
 }
 
@@ -55,11 +41,10 @@ static void assert_refused(const struct fulcrum_measure_settings *settings,
     enum fulcrum_status expected, int expected_code, const char *part)
 {
     struct fulcrum_measure_inputs out;
-    struct fulcrum_error err;
-    int code = 0;
-    CU_ASSERT_EQUAL(load(settings, &out, &err, &code), expected);
-    CU_ASSERT_EQUAL(code, expected_code);
-    assert_part(err.detail, part);
+    struct fulcrum_context context = {.exit_code = 0};
+    ASSERT_FAILS(
+        fulcrum_measure_inputs_load(settings, &context, &out, &err), expected, part);
+    CU_ASSERT_EQUAL(context.exit_code, expected_code);
     fulcrum_measure_inputs_clear(&out);
 }
 
@@ -159,7 +144,7 @@ TEST(test_calibrations_of_another_pipeline_are_refused)
     struct fulcrum_measure_settings settings = standard();
     struct fulcrum_calibration *calibration = NULL;
     struct scratch scratch = scratch_new();
-    char *path = scratch_path(&scratch, "c.json");
+    const char *path = scratch_at(&scratch, "c.json");
     ASSERT_OK(fulcrum_calibration_load("v100-prior", &calibration, NULL));
     ASSERT_OK(
         fulcrum_calibration_add_note(calibration, "actor", "cartpole: built in", NULL));
@@ -178,6 +163,5 @@ TEST(test_calibrations_of_another_pipeline_are_refused)
     assert_refused(&settings, FULCRUM_ERR_INFEASIBLE, 0,
         "was taken with learner cpu, network mlp; this run has cpu, network r2d2");
     fulcrum_calibration_free(calibration);
-    free(path);
     scratch_free(&scratch);
 }

@@ -1,6 +1,5 @@
 /* test_stage_report.c - recorded runs printed for people and programs. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#define _POSIX_C_SOURCE 200809L /* open_memstream */
 #include "calibrate/reference/measured_result.h"
 
 #include <math.h>
@@ -14,7 +13,7 @@
 /* Ten seconds: 4 of simulation, 3 of inference, 3 idle. */
 static struct fulcrum_stage_times ten_seconds(void)
 {
-    struct fulcrum_stage_times times = {
+    return (struct fulcrum_stage_times){
         .facts = {.step_count = 1000.0, .cost = {1e-8, 2e-8, 3e-8}},
         .window_s = 10.0,
         .corrected_window_s = 9.9,
@@ -23,21 +22,20 @@ static struct fulcrum_stage_times ten_seconds(void)
         .outside_s = 0.5,
         .recording_s = 0.1,
         .event_count = 123,
-        .used_track_count = 2};
-    times.kinds[FULCRUM_STAGE_SIMULATION] = (struct fulcrum_stage_time){.wall_s = 4.0,
-        .active_s = 5.0,
-        .thread_s = 6.0,
-        .cpu_s = 5.5,
-        .event_count = 100.0,
-        .recording_s = 0.1};
-    times.kinds[FULCRUM_STAGE_INFERENCE] = (struct fulcrum_stage_time){.wall_s = 3.0,
-        .active_s = 3.0,
-        .thread_s = 3.0,
-        .cpu_s = 2.0,
-        .event_count = 20.0};
-    times.kinds[FULCRUM_STAGE_WAIT] =
-        (struct fulcrum_stage_time){.thread_s = 7.0, .cpu_s = 0.25, .event_count = 3.0};
-    return times;
+        .used_track_count = 2,
+        .kinds = {[FULCRUM_STAGE_SIMULATION] = {.wall_s = 4.0,
+                      .active_s = 5.0,
+                      .thread_s = 6.0,
+                      .cpu_s = 5.5,
+                      .event_count = 100.0,
+                      .recording_s = 0.1},
+            [FULCRUM_STAGE_INFERENCE] = {.wall_s = 3.0,
+                .active_s = 3.0,
+                .thread_s = 3.0,
+                .cpu_s = 2.0,
+                .event_count = 20.0},
+            [FULCRUM_STAGE_WAIT] = {
+                .thread_s = 7.0, .cpu_s = 0.25, .event_count = 3.0}}};
 }
 
 enum { RUNS_MOST = 3 };
@@ -78,28 +76,16 @@ static char *print_beside(const struct fulcrum_stage_times *times,
         .unrecorded_steps_per_s = 1010.0,
         .corrected_steps_per_s = 1000.0,
         .pairs = {.pair_count = 20, .mean_frac = 0.012, .upper_frac = 0.034}};
-    char *text = NULL;
-    size_t size = 0;
     struct fulcrum_result *result = result_of(&measured, 1, predicted);
-    FILE *stream = open_memstream(&text, &size);
-    CU_ASSERT_FATAL(stream != NULL);
+    FILE *stream = stream_new();
     ASSERT_OK(fulcrum_result_write(result, format, NULL, stream, NULL));
     fulcrum_result_free(result);
-    (void)fclose(stream);
-    return text;
+    return stream_text(stream);
 }
 
 static char *print(const struct fulcrum_stage_times *times, enum fulcrum_format format)
 {
     return print_beside(times, NULL, format);
-}
-
-static void expect(const char *text, const char *part)
-{
-    if (strstr(text, part) == NULL) {
-        (void)fprintf(stderr, "\n  no '%s' in:\n%s", part, text);
-        CU_FAIL("part");
-    }
 }
 
 TEST(test_tables_show_shares_times_and_sentences)
@@ -112,7 +98,7 @@ TEST(test_tables_show_shares_times_and_sentences)
         "990 steps/s with it, 1000 corrected, 1010 without",
         "123 stages recorded in 10 s", "took 100 ms", "at most 1 %"};
     for (size_t i = 0; i < LENGTH(parts); i++) {
-        expect(text, parts[i]);
+        assert_part(text, parts[i]);
     }
     CU_ASSERT_PTR_NULL(strstr(text, "training"));
     CU_ASSERT_PTR_NULL(strstr(text, "gpu"));
@@ -151,7 +137,7 @@ TEST(test_predictions_stand_beside_what_was_recorded)
         "5.5 ms      0.6       0.45      6 ms       5 ms", "0.36      3 ms       4 ms",
         "step and hand in  predicted", "12 ms      20 ms", "24 ms     7.5 ms"};
     for (size_t i = 0; i < LENGTH(parts); i++) {
-        expect(text, parts[i]);
+        assert_part(text, parts[i]);
     }
     free(text);
     text = print(&times, FULCRUM_FORMAT_TABLE);
@@ -159,13 +145,13 @@ TEST(test_predictions_stand_beside_what_was_recorded)
     CU_ASSERT_PTR_NULL(strstr(text, "hand in"));
     free(text);
     text = print_beside(&times, &prediction, FULCRUM_FORMAT_JSON);
-    expect(text, "\"predicted_threads\": 0.45");
-    expect(text, "\"predicted_wait_s\": 0.0075");
-    expect(text, "\"predicted_host_s\": 0.003");
+    assert_part(text, "\"predicted_threads\": 0.45");
+    assert_part(text, "\"predicted_wait_s\": 0.0075");
+    assert_part(text, "\"predicted_host_s\": 0.003");
     free(text);
     text = print(&times, FULCRUM_FORMAT_JSON);
-    expect(text, "\"predicted_threads\": null");
-    expect(text, "\"cycles\": [");
+    assert_part(text, "\"predicted_threads\": null");
+    assert_part(text, "\"cycles\": [");
     CU_ASSERT_PTR_NULL(strstr(text, "predicted_wait_s"));
     free(text);
 }
@@ -176,7 +162,7 @@ TEST(test_what_was_dropped_is_said)
     times.dropped_count = 77;
     times.swept_s = 8.5;
     char *text = print(&times, FULCRUM_FORMAT_TABLE);
-    expect(text, "77 stages found no room: shares are those of the first 8.5 s");
+    assert_part(text, "77 stages found no room: shares are those of the first 8.5 s");
     free(text);
 }
 
@@ -190,7 +176,7 @@ TEST(test_runs_without_pairs_say_nothing_of_them)
     const struct fulcrum_table *notes =
         fulcrum_result_table_of(result, "recording_notes");
     CU_ASSERT_EQUAL_FATAL(fulcrum_table_rows(notes), 1);
-    expect(fulcrum_table_cell(notes, 0, 0).text, "1 actor: 123 stages");
+    assert_part(fulcrum_table_cell(notes, 0, 0).text, "1 actor: 123 stages");
     CU_ASSERT_PTR_NULL(
         strstr(fulcrum_table_cell(notes, 0, 0).text, "pairs of windows"));
     fulcrum_result_free(result);
@@ -235,12 +221,12 @@ TEST(test_csv_has_empty_cells_for_what_is_not_known)
 {
     struct fulcrum_stage_times times = ten_seconds();
     char *text = print(&times, FULCRUM_FORMAT_CSV);
-    expect(text,
+    assert_part(text,
         "run,stage,share_frac,cpu_only_frac,cpu_and_gpu_frac,gpu_only_frac,active_s,"
         "thread_s,cpu_s,gpu_s,cpu_s_per_step,event_count,recording_s,threads,"
         "predicted_threads,thread_s_per_step,predicted_s_per_step\n");
-    expect(text, "8 actors,wait,,,,,,7,0.25,,0.00025000000000000001,3,0,"
-                 "0.69999999999999996,,0.0070000000000000001,\n");
+    assert_part(text, "8 actors,wait,,,,,,7,0.25,,0.00025000000000000001,3,0,"
+                      "0.69999999999999996,,0.0070000000000000001,\n");
     free(text);
 }
 
@@ -249,9 +235,9 @@ TEST(test_json_reads_back_into_a_chart)
 {
     struct fulcrum_stage_times times = ten_seconds();
     char *text = print(&times, FULCRUM_FORMAT_JSON);
-    expect(text, "\"recordings\": [");
-    expect(text, "\"sm_active_frac\": null");
-    expect(text, "\"cost_upper_frac\": 0.034");
+    assert_part(text, "\"recordings\": [");
+    assert_part(text, "\"sm_active_frac\": null");
+    assert_part(text, "\"cost_upper_frac\": 0.034");
     static const struct said said[] = {{"8 actors", 1}, {"40 %", 1}, {"30 %", 2},
         {"no stage: all wait", 1}, {"replay", 0}, {NULL, 0}};
     struct plot_file file;

@@ -5,7 +5,6 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "calibrate/host.h"
@@ -16,9 +15,8 @@
 /* Options as the parser leaves them where none was given. */
 static struct fulcrum_design_settings bare_settings(void)
 {
-    struct fulcrum_design_settings settings = {
+    return (struct fulcrum_design_settings){
         .machine = "dgx-1", .workload = "r2d2-atari", .actor_count = (double)NAN};
-    return settings;
 }
 
 static void load_inputs(
@@ -110,9 +108,8 @@ TEST(test_this_machine_is_found_out)
 {
     struct fulcrum_design design;
     struct fulcrum_sources sources = {0, NULL};
-    struct fulcrum_error err = {FULCRUM_OK, ""};
     fulcrum_design_init(&design);
-    ASSERT_OK(fulcrum_machine_find("this", &design, &sources, &err));
+    ASSERT_OK(fulcrum_machine_find("this", &design, &sources, NULL));
     CU_ASSERT(design.machine.cpu.thread_count >= design.machine.cpu.core_count);
     CU_ASSERT(design.machine.cpu.core_count >= 1.0);
     CU_ASSERT_EQUAL(design.machine.cpu.slice_s, fulcrum_host_slice_s());
@@ -144,7 +141,7 @@ TEST(test_this_machine_has_the_gpu_that_was_measured_on_it)
 {
     const char *const cpu_names[] = {NULL, "Another Processor"};
     struct scratch scratch = scratch_new();
-    char *path = scratch_path(&scratch, "gpu.json");
+    const char *path = scratch_at(&scratch, "gpu.json");
     for (size_t i = 0; i < 2; i++) {
         const char *calibrations[] = {path};
         struct fulcrum_design_settings settings = bare_settings();
@@ -159,7 +156,6 @@ TEST(test_this_machine_has_the_gpu_that_was_measured_on_it)
         CU_ASSERT_TRUE(i != 0 || fabs(machine->gpu.sm_count - 46.0) < 0.5);
         fulcrum_design_inputs_free(&inputs);
     }
-    free(path);
     scratch_free(&scratch);
 }
 

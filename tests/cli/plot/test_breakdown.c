@@ -5,19 +5,13 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "tests/support/plot_file.h"
 #include "tests/support/suite.h"
 #include "tests/support/texts.h"
 
-static struct fulcrum_canvas *new_canvas(double height_pt)
-{
-    struct fulcrum_canvas *canvas = NULL;
-    ASSERT_OK(fulcrum_canvas_new(&canvas, 640.0, height_pt, NULL));
-    return canvas;
-}
+static const struct fulcrum_extent page = {640.0, 480.0};
 
 TEST(test_stack_is_as_long_as_its_parts)
 {
@@ -103,7 +97,7 @@ static struct fulcrum_canvas *drawn(
 {
     struct fulcrum_result *result = fulcrum_result_new(NULL);
     struct fulcrum_table *table = fulcrum_result_table(result, "points", NULL);
-    struct fulcrum_canvas *canvas = new_canvas(480.0);
+    struct fulcrum_canvas *canvas = new_canvas(page);
     add_bar(table, "one", parts[0], parts[1], lo);
     add_bar(table, "two", parts[2], parts[3], NAN);
     err->status = draw_on(canvas, result, as_shares, err);
@@ -153,7 +147,7 @@ TEST(test_many_rows_are_thinned_evenly)
         (void)snprintf(name, sizeof name, "row %zu.", i);
         add_bar(table, name, 1.0, 0.0, NAN);
     }
-    struct fulcrum_canvas *canvas = new_canvas(480.0);
+    struct fulcrum_canvas *canvas = new_canvas(page);
     ASSERT_OK(draw_on(canvas, result, false, NULL));
     size_t shown = count_texts(canvas, "row ");
     char finding[40];
@@ -219,8 +213,8 @@ static size_t says(
     struct plot_file *file, enum fulcrum_row_scale scale, const char *words)
 {
     file->job.scale = scale;
-    file->job.width_pt = 640.0;
-    file->job.height_pt = 480.0;
+    file->job.width_pt = page.width_pt;
+    file->job.height_pt = page.height_pt;
     ASSERT_OK(plot_file_draw(file, "breakdown", NULL));
     return count_texts(file->canvas, words);
 }
@@ -267,7 +261,7 @@ TEST(test_files_are_groups)
 {
     struct plot_file file;
     plot_file_open(&file, "two.csv", two_points);
-    char *other = scratch_write(&file.scratch, "one.csv", one_point);
+    const char *other = scratch_put(&file.scratch, "one.csv", one_point);
     const char *more[] = {other};
     file.job.more = (struct fulcrum_text_list){1, more};
     const struct fulcrum_table *rows = broken_down(&file, CYCLE);
@@ -281,7 +275,6 @@ TEST(test_files_are_groups)
     CU_ASSERT_STRING_EQUAL(plot_file_text(&file, "machine"), "");
     assert_part(plot_file_text(&file, "footnote"), "guessed");
     assert_part(plot_file_text(&file, "footnote"), "far");
-    free(other);
     plot_file_close(&file);
 }
 

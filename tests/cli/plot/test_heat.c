@@ -1,7 +1,5 @@
 /* test_heat.c - heat maps: axes, colours, findings, marks; their data from files. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#define _POSIX_C_SOURCE 200809L /* open_memstream */
-
 #include "plots/spec/heat_chart.c" /* NOLINT(bugprone-suspicious-include) */
 
 #include "plots/spec/charts.h"
@@ -13,9 +11,16 @@
 #include <string.h>
 
 #include "plots/chart/canvas.h"
+#include "tests/support/colour.h"
 #include "tests/support/plot_file.h"
 #include "tests/support/suite.h"
 #include "tests/support/texts.h"
+
+struct machine {
+    const char *name;
+    double x;
+    double y;
+};
 
 /* A heat map of threads x SMs; what is NAN in `ratio` and `lo` is not known. */
 struct grid {
@@ -29,16 +34,17 @@ struct grid {
     double hi[12];
     bool cannot_run[12];
     size_t machine_count;
-    struct {
-        const char *name;
-        double x;
-        double y;
-    } machines[FULCRUM_HEAT_MACHINES_MAX + 1];
+    struct machine machines[FULCRUM_HEAT_MACHINES_MAX + 1];
     const char *metric; /* NULL: steps_per_s */
     enum fulcrum_heat_contours contours;
 };
 
-static struct fulcrum_result *result_of(const struct grid *grid, const char *metric)
+static const char *metric_of(const struct grid *grid)
+{
+    return grid->metric != NULL ? grid->metric : "steps_per_s";
+}
+
+static struct fulcrum_result *result_of(const struct grid *grid)
 {
     struct fulcrum_result *result = fulcrum_result_new("fulcrum-explore");
     struct fulcrum_table *table = fulcrum_result_table(result, "points", NULL);
@@ -47,7 +53,7 @@ static struct fulcrum_result *result_of(const struct grid *grid, const char *met
         fulcrum_table_number(table, "threads", NULL, grid->x[i % grid->x_count]);
         fulcrum_table_number(table, "sms", NULL, grid->y[i / grid->x_count]);
         fulcrum_table_estimate(
-            table, metric, NULL, grid->value[i], grid->lo[i], grid->hi[i]);
+            table, metric_of(grid), NULL, grid->value[i], grid->lo[i], grid->hi[i]);
         fulcrum_table_number(table, "cpu_gpu_ratio_used", NULL, grid->ratio[i]);
         fulcrum_table_text(table, "status", NULL, grid->cannot_run[i] ? "no" : "ok");
     }
@@ -61,30 +67,28 @@ static struct fulcrum_result *result_of(const struct grid *grid, const char *met
     return result;
 }
 
-static enum fulcrum_status draw_map(struct fulcrum_canvas **canvas,
-    const struct fulcrum_result *result, const struct grid *grid,
-    struct fulcrum_error *err)
+/* Draws a result, which it frees, with the options of a grid. */
+static struct fulcrum_canvas *drawn_as(const struct grid *grid,
+    struct fulcrum_result *result, enum fulcrum_status expected)
 {
+    struct fulcrum_canvas *canvas = new_canvas((struct fulcrum_extent){640.0, 480.0});
     const struct fulcrum_heat_chart_data data = {.result = result,
         .x = "threads",
         .y = "sms",
-        .metric = grid->metric != NULL ? grid->metric : "steps_per_s",
+        .metric = metric_of(grid),
         .x_label = "hardware threads",
         .y_label = "SMs",
         .value_name = "throughput",
         .contours = grid->contours};
-    ASSERT_OK(fulcrum_canvas_new(canvas, 640.0, 480.0, NULL));
-    return fulcrum_chart_draw(&fulcrum_chart_heat, *canvas, &data, err);
+    CU_ASSERT_EQUAL_FATAL(
+        fulcrum_chart_draw(&fulcrum_chart_heat, canvas, &data, NULL), expected);
+    fulcrum_result_free(result);
+    return canvas;
 }
 
 static struct fulcrum_canvas *drawn(const struct grid *grid)
 {
-    struct fulcrum_canvas *canvas = NULL;
-    struct fulcrum_result *result =
-        result_of(grid, grid->metric != NULL ? grid->metric : "steps_per_s");
-    ASSERT_OK(draw_map(&canvas, result, grid, NULL));
-    fulcrum_result_free(result);
-    return canvas;
+    return drawn_as(grid, result_of(grid), FULCRUM_OK);
 }
 
 static void check_said(const struct grid *grid, const struct said *said)
@@ -159,19 +163,6 @@ TEST(test_few_values_are_the_ticks)
               fitted.tick_count != 4);
 }
 
-static double channel(unsigned rgb, unsigned shift)
-{
-    double share = (double)(rgb >> shift & 0xFFU) / 255.0;
-    return share <= 0.04045 ? share / 12.92 : pow((share + 0.055) / 1.055, 2.4);
-}
-
-/* Relative luminance, WCAG 2.1. */
-static double luminance(unsigned rgb)
-{
-    return 0.2126 * channel(rgb, 16) + 0.7152 * channel(rgb, 8) +
-           0.0722 * channel(rgb, 0);
-}
-
 /* Cube root of luminance, as CIE lightness has it: equal steps look equal. */
 static double lightness(unsigned rgb)
 {
@@ -188,10 +179,7 @@ TEST(test_colours_grow_lighter_evenly)
         unsigned rgb = fulcrum_palette_heat(share);
         double even = first + share * (last - first);
         CU_ASSERT(fabs(lightness(rgb) - even) < 3.0);
-        double ink = luminance(fulcrum_palette_heat_ink(share));
-        double here = luminance(rgb);
-        double contrast = (fmax(ink, here) + 0.05) / (fmin(ink, here) + 0.05);
-        CU_ASSERT(contrast > 4.0);
+        CU_ASSERT(contrast(fulcrum_palette_heat_ink(share), rgb) > 4.0);
     }
     CU_ASSERT_EQUAL(fulcrum_palette_heat(-3.0), 0x440154);
     CU_ASSERT_EQUAL(fulcrum_palette_heat(3.0), 0xFDE725);
@@ -200,19 +188,25 @@ TEST(test_colours_grow_lighter_evenly)
 static const double threads[] = {8, 16, 32};
 static const double sms[] = {20, 40, 60, 80};
 
+static void fill(double values[12], double value)
+{
+    for (size_t i = 0; i < 12; i++) {
+        values[i] = value;
+    }
+}
+
 /* Rises to the far corner, with one cell that cannot run and one not known. */
 static struct grid grid_of(double value_of_9, double offset)
 {
-    struct grid grid = {3, 4, threads, sms, .machine_count = 0};
+    struct grid grid = {3, 4, threads, sms, .cannot_run[2] = true};
     for (size_t i = 0; i < 12; i++) {
         size_t row = i / 3;
         grid.value[i] = 100.0 * (1.0 + (double)(i % 3)) * (1.0 + (double)row) + offset;
-        grid.ratio[i] = (double)NAN;
-        grid.lo[i] = (double)NAN;
-        grid.hi[i] = (double)NAN;
-        grid.cannot_run[i] = i == 2;
     }
     grid.value[9] = value_of_9;
+    fill(grid.ratio, (double)NAN);
+    fill(grid.lo, (double)NAN);
+    fill(grid.hi, (double)NAN);
     return grid;
 }
 
@@ -238,13 +232,9 @@ TEST(test_best_cell_and_contours_are_named)
 /* The page as a document has it; the caller frees it. */
 static char *document_of(const struct fulcrum_canvas *canvas)
 {
-    char *text = NULL;
-    size_t size = 0;
-    FILE *out = open_memstream(&text, &size);
-    CU_ASSERT_PTR_NOT_NULL_FATAL(out);
+    FILE *out = stream_new();
     ASSERT_OK(fulcrum_canvas_write_svg(canvas, "heat", out, NULL));
-    CU_ASSERT_EQUAL(fclose(out), 0);
-    return text;
+    return stream_text(out);
 }
 
 /* The rectangles of cells around a spot, and their colour; INFINITY: all there are. */
@@ -328,9 +318,7 @@ TEST(test_values_below_zero_have_round_contours)
 TEST(test_equal_values_have_no_best_cell)
 {
     struct grid grid = grid_of(7.0, 0.0);
-    for (size_t i = 0; i < 12; i++) {
-        grid.value[i] = 7.0;
-    }
+    fill(grid.value, 7.0);
     check_said(&grid,
         (struct said[]){{"within 1 % of 7 everywhere", 1}, {"best", 0}, {NULL, 0}});
     for (size_t i = 0; i < 12; i++) {
@@ -365,9 +353,7 @@ TEST(test_intervals_are_put_into_words)
     }
     check_said(&grid, (struct said[]){{"90 % interval: 900 to 1.2k at the best", 1},
                           {"at most 10 % below and 50 % above", 1}, {NULL, 0}});
-    for (size_t i = 0; i < 12; i++) {
-        grid.lo[i] = (double)NAN;
-    }
+    fill(grid.lo, (double)NAN);
     check_said(&grid, (struct said[]){{"interval", 0}, {NULL, 0}});
 }
 
@@ -375,13 +361,9 @@ TEST(test_machines_share_a_tag_or_are_noted)
 {
     struct grid grid = grid_of((double)NAN, 0.0);
     grid.machine_count = 3;
-    grid.machines[0].name = "far";
-    grid.machines[0].x = 900.0;
-    grid.machines[0].y = 40.0;
+    grid.machines[0] = (struct machine){"far", 900.0, 40.0};
     for (size_t i = 1; i <= FULCRUM_HEAT_MACHINES_MAX; i++) {
-        grid.machines[i].name = i == 1 ? "one" : "two";
-        grid.machines[i].x = 16.0;
-        grid.machines[i].y = 40.0;
+        grid.machines[i] = (struct machine){i == 1 ? "one" : "two", 16.0, 40.0};
     }
     check_said(&grid,
         (struct said[]){{"one, two", 1}, {"Beyond this chart: far at (900, 40)", 1},
@@ -389,11 +371,7 @@ TEST(test_machines_share_a_tag_or_are_noted)
     grid.machine_count = 1;
     check_said(&grid, (struct said[]){{"existing machine", 0}, {NULL, 0}});
     grid.machine_count = FULCRUM_HEAT_MACHINES_MAX + 1;
-    struct fulcrum_canvas *canvas = NULL;
-    struct fulcrum_result *result = result_of(&grid, "steps_per_s");
-    CU_ASSERT_EQUAL(draw_map(&canvas, result, &grid, NULL), FULCRUM_ERR_RANGE);
-    fulcrum_result_free(result);
-    fulcrum_canvas_free(canvas);
+    fulcrum_canvas_free(drawn_as(&grid, result_of(&grid), FULCRUM_ERR_RANGE));
 }
 
 enum { LARGE = 200 };
@@ -420,10 +398,7 @@ static struct fulcrum_result *large_result(void)
 TEST(test_large_grids_stay_small)
 {
     const struct grid grid = {.metric = NULL};
-    struct fulcrum_canvas *canvas = NULL;
-    struct fulcrum_result *result = large_result();
-    ASSERT_OK(draw_map(&canvas, result, &grid, NULL));
-    fulcrum_result_free(result);
+    struct fulcrum_canvas *canvas = drawn_as(&grid, large_result(), FULCRUM_OK);
     char *svg = document_of(canvas);
     /* Each number of a cell would take more. */
     size_t bytes = strlen(svg);
@@ -433,6 +408,7 @@ TEST(test_large_grids_stay_small)
     fulcrum_canvas_free(canvas);
 }
 
+#define PAGE .width_pt = 640.0, .height_pt = 480.0
 #define HEAD                                                                           \
     "machine,machine.cpu.thread_count,run.sm_count,actor_count,steps_per_s,runtime_s," \
     "cpu_gpu_ratio_used,status\n"
@@ -444,62 +420,38 @@ static const char grid_text[] = HEAD "m,16,80,9,400,1,0.2,ok\n"
                                      "m,8,40,9,,,,too few threads\n"
                                      "m,16,40,9,300,2,0.4,ok\n";
 
-/* The options of the command that a heat map looks at. */
-static enum fulcrum_status draw_text(struct plot_file *out, const char *text,
-    const struct fulcrum_plot_job *options, struct fulcrum_error *err)
-{
-    plot_file_open(out, "grid.csv", text);
-    out->job.metric = options->metric;
-    out->job.x = options->x;
-    out->job.y = options->y;
-    out->job.machines = options->machines;
-    out->job.width_pt = 640.0;
-    out->job.height_pt = 480.0;
-    return plot_file_draw(out, "heat", err);
-}
-
 TEST(test_files_become_heat_maps)
 {
     static const struct {
-        const char *text;
         struct fulcrum_plot_job options;
-        struct said said[6];
-    } cases[] = {{grid_text, {.machines = "none"},
-                     {{"best 400 at (16, 80), where the chart ends; 1 of 4 points", 1},
-                         {"hardware threads (machine.cpu.thread_count)", 1},
-                         {"agent steps of all actors, 1/s (steps_per_s)", 2},
-                         {"1 of 5 points cannot run, one as too few threads", 1},
-                         {"not known", 1}}},
-        {grid_text, {.metric = "runtime_s", .x = "run.sm_count", .machines = "none"},
-            {{"best 1", 1}, {"at (80, 16)", 1}}},
-        {"machine.cpu.thread_count,run.sm_count,actor_count,steps_per_s,"
-         "steps_per_s_lo,steps_per_s_hi\n8,20,9,100,90,120\n16,40,9,200,150,\n",
-            {.machines = "none"},
-            {{"at most 10 % below and 20 % above", 1}, {"at the best point", 0}}},
+        struct drawing drawing;
+    } cases[] = {
+        {{.machines = "none", PAGE},
+            {"grid.csv", grid_text,
+                {{"best 400 at (16, 80), where the chart ends; 1 of 4 points", 1},
+                    {"hardware threads (machine.cpu.thread_count)", 1},
+                    {"agent steps of all actors, 1/s (steps_per_s)", 2},
+                    {"1 of 5 points cannot run, one as too few threads", 1},
+                    {"not known", 1}}}},
+        {{.metric = "runtime_s", .x = "run.sm_count", .machines = "none", PAGE},
+            {"grid.csv", grid_text, {{"best 1", 1}, {"at (80, 16)", 1}}}},
+        {{.machines = "none", PAGE},
+            {"grid.csv",
+                "machine.cpu.thread_count,run.sm_count,actor_count,steps_per_s,"
+                "steps_per_s_lo,steps_per_s_hi\n8,20,9,100,90,120\n16,40,9,200,150,\n",
+                {{"at most 10 % below and 20 % above", 1}, {"at the best point", 0}}}},
         /* DGX-1 has 80 threads and 80 SMs a GPU, DGX A100 has 256 and 108. */
-        {grid_text, {.machines = "dgx-1,dgx-a100"},
-            {{"dgx-1 at (80, 80)", 1}, {"dgx-a100 at (256, 108)", 1}}}};
+        {{.machines = "dgx-1,dgx-a100", PAGE},
+            {"grid.csv", grid_text,
+                {{"dgx-1 at (80, 80)", 1}, {"dgx-a100 at (256, 108)", 1}}}}};
     for (size_t i = 0; i < LENGTH(cases); i++) {
-        struct plot_file file;
-        ASSERT_OK(draw_text(&file, cases[i].text, &cases[i].options, NULL));
-        assert_said(file.canvas, cases[i].said);
-        plot_file_close(&file);
+        assert_drawing("heat", &cases[i].drawing, &cases[i].options);
     }
-}
-
-static void check_refused(
-    const char *text, const struct fulcrum_plot_job *options, const char *words)
-{
-    struct plot_file file;
-    struct fulcrum_error err = {FULCRUM_OK, ""};
-    CU_ASSERT_NOT_EQUAL(draw_text(&file, text, options, &err), FULCRUM_OK);
-    assert_part(err.detail, words);
-    plot_file_close(&file);
 }
 
 TEST(test_what_is_no_grid_is_refused)
 {
-    const struct fulcrum_plot_job plain = {.machines = "none"};
+    static const struct fulcrum_plot_job plain = {.machines = "none", PAGE};
     static const struct {
         const char *rows;
         const char *words;
@@ -520,7 +472,9 @@ TEST(test_what_is_no_grid_is_refused)
         {"run.sm_count,run.gpu_count,rate\n1,1,1\n2,2,2\n", "no column 'steps_per_s'"},
     };
     for (size_t i = 0; i < LENGTH(cases); i++) {
-        check_refused(cases[i].rows, &plain, cases[i].words);
+        const struct refusal refusal = {
+            cases[i].rows, FULCRUM_ERR_FORMAT, cases[i].words};
+        assert_refusal("heat", "grid.csv", &refusal, &plain);
     }
 }
 
@@ -528,20 +482,24 @@ TEST(test_columns_that_there_are_not_are_refused)
 {
     static const struct {
         struct fulcrum_plot_job options;
-        const char *words;
+        struct refusal refusal;
     } cases[] = {
-        {{.metric = "steps_pers"}, "--metric: no column 'steps_pers'; did you mean "
-                                   "'steps_per_s'?"},
-        {{.x = "run.sm_cout"}, "--x: no column 'run.sm_cout'; did you mean "
-                               "'run.sm_count'?"},
-        {{.y = "nothing"}, "--y: no column 'nothing'"},
-        {{.x = "run.sm_count", .y = "run.sm_count"}, "on both axes"},
-        {{.machines = "no-such-machine"}, "--machines"},
+        {{.metric = "steps_pers"},
+            {grid_text, FULCRUM_ERR_FORMAT,
+                "--metric: no column 'steps_pers'; did you mean 'steps_per_s'?"}},
+        {{.x = "run.sm_cout"},
+            {grid_text, FULCRUM_ERR_FORMAT,
+                "--x: no column 'run.sm_cout'; did you mean 'run.sm_count'?"}},
+        {{.y = "nothing"}, {grid_text, FULCRUM_ERR_FORMAT, "--y: no column 'nothing'"}},
+        {{.x = "run.sm_count", .y = "run.sm_count"},
+            {grid_text, FULCRUM_ERR_FORMAT, "on both axes"}},
+        {{.machines = "no-such-machine"},
+            {grid_text, FULCRUM_ERR_UNKNOWN_NAME, "--machines"}},
         {{.x = "actor_count", .y = "machine.cpu.thread_count", .machines = "dgx-1"},
-            "run.sm_count varies too"},
+            {grid_text, FULCRUM_ERR_FORMAT, "run.sm_count varies too"}},
     };
     for (size_t i = 0; i < LENGTH(cases); i++) {
-        check_refused(grid_text, &cases[i].options, cases[i].words);
+        assert_refusal("heat", "grid.csv", &cases[i].refusal, &cases[i].options);
     }
 }
 

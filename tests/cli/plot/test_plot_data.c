@@ -2,7 +2,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "model/design/scale.h"
@@ -26,22 +25,26 @@ static const char relative_sweep[] =
     "40,40,1,1,1,ok\n"
     "256,256,2,1.6,2.5,ok\n";
 
+/* A cell of the points of a file. */
+static struct fulcrum_cell point_at(
+    const struct plot_file *file, size_t row, const char *key)
+{
+    return plot_file_cell(file, "points", row, key);
+}
+
 static void check_rows(const char *name, const char *text)
 {
     struct plot_file file;
     plot_file_open(&file, name, text);
     CU_ASSERT_EQUAL(file.job.source.content, FULCRUM_PLOT_SWEEP);
     CU_ASSERT_EQUAL(plot_file_rows(&file, "points"), 2);
-    CU_ASSERT_STRING_EQUAL(plot_file_cell(&file, "points", 1, "name").text, "y");
-    assert_close(
-        "value", plot_file_cell(&file, "points", 0, "value").number, 1.5, 1e-15);
-    assert_close(
-        "low", plot_file_cell(&file, "points", 0, "value_lo").number, 1, 1e-15);
-    assert_close(
-        "high", plot_file_cell(&file, "points", 0, "value_hi").number, 2, 1e-15);
+    CU_ASSERT_STRING_EQUAL(point_at(&file, 1, "name").text, "y");
+    assert_close("value", point_at(&file, 0, "value").number, 1.5, 1e-15);
+    assert_close("low", point_at(&file, 0, "value_lo").number, 1, 1e-15);
+    assert_close("high", point_at(&file, 0, "value_hi").number, 2, 1e-15);
     static const char *const blank[] = {"value", "value_lo", "blank", "other", "_lo"};
     for (size_t i = 0; i < LENGTH(blank); i++) {
-        CU_ASSERT(isnan(plot_file_cell(&file, "points", 1, blank[i]).number));
+        CU_ASSERT(isnan(point_at(&file, 1, blank[i]).number));
     }
     plot_file_close(&file);
 }
@@ -93,13 +96,6 @@ static void with_published(
 {
     const char *names[] = {first, second, NULL};
     ASSERT_OK(lay_over(out, text, "runtime", names, NULL));
-}
-
-/* A cell of the sweep's points. */
-static struct fulcrum_cell point_at(
-    const struct plot_file *file, size_t row, const char *key)
-{
-    return plot_file_cell(file, "points", row, key);
 }
 
 static double relative_to(const struct plot_file *file)
@@ -160,6 +156,12 @@ static size_t find_published(
     return count;
 }
 
+static struct fulcrum_cell published_at(
+    const struct plot_file *file, size_t row, const char *key)
+{
+    return plot_file_cell(file, "published", row, key);
+}
+
 static void check_known(const char *what, double actual, double expected)
 {
     if (expected > 0.0) {
@@ -201,17 +203,15 @@ TEST(test_published_ratios_refer_to_the_point_of_the_sweep)
         with_published(&file, cases[i].sweep, cases[i].names[0], cases[i].names[1]);
         size_t count = find_published(&file, cases[i].panel, cases[i].place, &row);
         CU_ASSERT_FATAL(cases[i].x > 0.0 ? count == 2 : count >= 1);
-        struct fulcrum_cell value = plot_file_cell(&file, "published", row, "value");
-        const char *name = plot_file_cell(&file, "published", row, "name").text;
+        struct fulcrum_cell value = published_at(&file, row, "value");
+        const char *name = published_at(&file, row, "name").text;
         assert_part(name, cases[i].words);
-        check_known(
-            "x", plot_file_cell(&file, "published", row, "x").number, cases[i].x);
+        check_known("x", published_at(&file, row, "x").number, cases[i].x);
         check_known("value", value.number, cases[i].value[0]);
         check_known("low", value.lo, cases[i].value[1]);
         check_known("high", value.hi, cases[i].value[2]);
         /* As the notes of the sweep's calibration have it: 11.6 is 5.8 times 2.0. */
-        CU_ASSERT(i > 0 ||
-                  plot_file_cell(&file, "published", row, "is_fitted").number == 1.0);
+        CU_ASSERT(i > 0 || published_at(&file, row, "is_fitted").number == 1.0);
         CU_ASSERT(i > 0 || strcmp(name, cases[i].words) == 0);
         plot_file_close(&file);
     }
@@ -269,29 +269,11 @@ TEST(test_points_at_other_settings_are_left_out)
     size_t row = 0;
     ASSERT_OK(lay_over_sms(&file, 256.0, NULL));
     CU_ASSERT_EQUAL_FATAL(find_published(&file, 0, 0, &row), 1);
-    assert_close("slowdown", plot_file_cell(&file, "published", row, "value").number,
-        1.06, 1e-12);
+    assert_close("slowdown", published_at(&file, row, "value").number, 1.06, 1e-12);
     plot_file_close(&file);
     ASSERT_FAILS(lay_over_sms(&file, 40.0, &err), FULCRUM_ERR_UNSUPPORTED,
         "run.actor_count = 256, the sweep of 40");
     plot_file_close(&file);
-}
-
-/* A file, words, and how often its chart has them. */
-struct words_case {
-    const char *text;
-    struct said said[12];
-};
-
-static void check_words(
-    const char *chart, const char *name, const struct words_case *cases, size_t count)
-{
-    for (size_t i = 0; i < count; i++) {
-        struct plot_file file;
-        ASSERT_OK(plot_file_show(&file, name, cases[i].text, chart, NULL));
-        assert_said(file.canvas, cases[i].said);
-        plot_file_close(&file);
-    }
 }
 
 #define VALIDATION_HEAD                                                                \
@@ -310,21 +292,22 @@ TEST(test_validations_sort_points_by_unit_and_family)
                               "kind\na,one,flop_per_s,50,,60,fitted\n"
                               "a,one,flop_per_s,200,5,150,predicted\n"
                               "a,two,flop_per_s,1000,,1000,fitted\n";
-    static const struct words_case cases[] = {
-        {mixed, {{"mean error 15 % over 2 predicted", 1},
-                    {"1 fitted, none predicted", 1}, {"envpool (2 references)", 1},
-                    {"Predicted watts", 1}, {"Predicted ratios", 0},
-                    {"3 references: 3 points predicted, 2 fitted", 1},
-                    {"90 % interval", 1}, {"relative to the first", 0}}},
-        {odd, {{"Predicted ratios", 1}, {"mean error 25 % over 1 predicted", 1},
-                  {"relative to the first", 1}}},
-        {VALIDATION_HEAD "a,gpu_w,1,,,,,predicted\n", {{"no data", 1}}},
+    static const struct drawing cases[] = {
+        {"a.csv", mixed,
+            {{"mean error 15 % over 2 predicted", 1}, {"1 fitted, none predicted", 1},
+                {"envpool (2 references)", 1}, {"Predicted watts", 1},
+                {"Predicted ratios", 0},
+                {"3 references: 3 points predicted, 2 fitted", 1}, {"90 % interval", 1},
+                {"relative to the first", 0}}},
+        {"a.csv", odd,
+            {{"Predicted ratios", 1}, {"mean error 25 % over 1 predicted", 1},
+                {"relative to the first", 1}}},
+        {"a.csv", VALIDATION_HEAD "a,gpu_w,1,,,,,predicted\n", {{"no data", 1}}},
+        {"a.json",
+            "{\"schema\":{\"name\":\"fulcrum-validate\"},\"sets\":[],\"points\":[]}",
+            {{"0 references", 1}}},
     };
-    check_words("parity", "a.csv", cases, LENGTH(cases));
-    static const struct words_case none[] = {
-        {"{\"schema\":{\"name\":\"fulcrum-validate\"},\"sets\":[],\"points\":[]}",
-            {{"0 references", 1}}}};
-    check_words("parity", "a.json", none, 1);
+    assert_drawings("parity", cases, LENGTH(cases));
 }
 
 TEST(test_families_beyond_the_legend_share_its_last_entry)
@@ -335,9 +318,9 @@ TEST(test_families_beyond_the_legend_share_its_last_entry)
         (void)snprintf(
             text + used, sizeof text - used, "family%d-x,gpu_w,10,11,predicted\n", i);
     }
-    const struct words_case cases[] = {{text,
-        {{"others (4 references)", 1}, {"family6 (1 reference)", 1}, {"family7", 0}}}};
-    check_words("parity", "a.csv", cases, 1);
+    const struct drawing drawing = {"a.csv", text,
+        {{"others (4 references)", 1}, {"family6 (1 reference)", 1}, {"family7", 0}}};
+    assert_drawings("parity", &drawing, 1);
 }
 
 static double component_at(const struct plot_file *file, size_t row)
@@ -532,8 +515,8 @@ static const char measured_points[] =
 
 TEST(test_measured_points_are_told_of_around_the_chart)
 {
-    static const struct words_case cases[] = {
-        {measured_points,
+    static const struct drawing cases[] = {
+        {"m.csv", measured_points,
             {{"Measured against predicted", 1},
                 {"2 undisturbed points: mean |error| 7.5 %, largest -10 % (greedy, 4 "
                  "envs per actor, 2 actors)",
@@ -547,13 +530,14 @@ TEST(test_measured_points_are_told_of_around_the_chart)
                 /* The disturbed point is 300 % off: the scale of the others does not
                  * show it. */
                 {"300", 0}}},
-        {ALL_DISTURBED, {{"all disturbed", 2}, {"median of the windows", 0},
-                            {"error of the prediction, %", 1}}},
-        {WITHOUT_PREDICTION,
+        {"m.csv", ALL_DISTURBED,
+            {{"all disturbed", 2}, {"median of the windows", 0},
+                {"error of the prediction, %", 1}}},
+        {"m.csv", WITHOUT_PREDICTION,
             {{"Measured end to end", 1}, {"nothing was predicted: ", 1}, {"error", 0},
                 {"median of the windows", 1}, {"window", 1}}},
     };
-    check_words("measured", "m.csv", cases, LENGTH(cases));
+    assert_drawings("measured", cases, LENGTH(cases));
 }
 
 TEST(test_measured_rates_share_a_scale_where_they_are_alike)
@@ -568,8 +552,8 @@ TEST(test_measured_rates_share_a_scale_where_they_are_alike)
             "batching,actors,measured_steps_per_s\na,1,1500\na,2,2000\nb,1,%g\nb,2,%"
             "g\n",
             1500.0 * cases[i].factor, 2000.0 * cases[i].factor);
-        const struct words_case words[] = {{text, {{"1.8k", cases[i].ticks}}}};
-        check_words("measured", "m.csv", words, 1);
+        const struct drawing drawing = {"m.csv", text, {{"1.8k", cases[i].ticks}}};
+        assert_drawings("measured", &drawing, 1);
     }
 }
 
@@ -583,15 +567,16 @@ TEST(test_measured_documents_name_what_ran)
 #define ONE_POINT(rest)                                                                \
     DOCUMENT("{\"batching\":\"greedy K=1\",\"actors\":1,\"envs_per_actor\":1,"         \
              "\"measured_steps_per_s\":100," rest "}")
-    static const struct words_case cases[] = {
-        {DOCUMENT(""), {{"pole on a CPU: measured end to end", 1}, {"no data", 1}}},
-        {ONE_POINT("\"predicted_steps_per_s\":null"),
+    static const struct drawing cases[] = {
+        {"m.json", DOCUMENT(""),
+            {{"pole on a CPU: measured end to end", 1}, {"no data", 1}}},
+        {"m.json", ONE_POINT("\"predicted_steps_per_s\":null"),
             {{"learner cpu, calibration c; nothing was predicted", 1}}},
-        {ONE_POINT("\"predicted_steps_per_s\":50,\"note\":\"disturbed\""),
+        {"m.json", ONE_POINT("\"predicted_steps_per_s\":50,\"note\":\"disturbed\""),
             {{"pole on a CPU: measured against predicted", 1},
                 {"learner cpu, calibration c; no point to compare: all disturbed", 1}}},
     };
-    check_words("measured", "m.json", cases, LENGTH(cases));
+    assert_drawings("measured", cases, LENGTH(cases));
 }
 
 TEST(test_measured_points_with_odd_cells_are_refused)
@@ -618,12 +603,6 @@ TEST(test_measured_points_with_odd_cells_are_refused)
     assert_refusals("measured", "m.csv", cases, LENGTH(cases));
 }
 
-static struct fulcrum_cell rate_at(
-    const struct plot_file *file, size_t row, const char *key)
-{
-    return plot_file_cell(file, "points", row, key);
-}
-
 /* As `fulcrum validate` predicts it: every other point of a published curve was fitted.
  */
 TEST(test_measured_references_are_predicted_anew)
@@ -635,17 +614,17 @@ TEST(test_measured_references_are_predicted_anew)
     ASSERT_OK(plot_file_add(&file, "measured", NULL));
     const struct fulcrum_comparison *comparison = &file.job.validation.comparison;
     CU_ASSERT_EQUAL_FATAL(plot_file_rows(&file, "points"), comparison->count);
-    CU_ASSERT_STRING_EQUAL(rate_at(&file, 0, "series").text, "DeepMind IMPALA");
+    CU_ASSERT_STRING_EQUAL(point_at(&file, 0, "series").text, "DeepMind IMPALA");
     CU_ASSERT_STRING_EQUAL(plot_file_text(&file, "label/x"), "environments");
     for (size_t i = 0; i < comparison->count; i++) {
         const struct fulcrum_compared *item = &comparison->items[i];
         assert_close(
-            "observed", rate_at(&file, i, "measured").number, item->observed, 0.0);
+            "observed", point_at(&file, i, "measured").number, item->observed, 0.0);
         assert_close(
-            "predicted", rate_at(&file, i, "predicted").number, item->predicted, 0.0);
+            "predicted", point_at(&file, i, "predicted").number, item->predicted, 0.0);
         CU_ASSERT_STRING_EQUAL(
-            rate_at(&file, i, "fit").text, item->is_fitted ? "seen" : "");
-        CU_ASSERT_STRING_EQUAL(rate_at(&file, i, "state").text, "");
+            point_at(&file, i, "fit").text, item->is_fitted ? "seen" : "");
+        CU_ASSERT_STRING_EQUAL(point_at(&file, i, "state").text, "");
     }
     assert_part(
         plot_file_text(&file, "footnotes"), "2 of 4 points were seen by the fit");
@@ -672,18 +651,17 @@ TEST(test_measured_references_keep_disturbed_points_apart)
             .validation = {
                 .reference = &reference, .reason = "no calibration is named"}}};
     ASSERT_OK(plot_file_add(&file, "measured", NULL));
-    CU_ASSERT_STRING_EQUAL(
-        rate_at(&file, 0, "series").text, "greedy, 4 envs per actor");
-    CU_ASSERT_STRING_EQUAL(
-        rate_at(&file, 1, "series").text, "greedy, 4 envs per actor");
+    static const struct wanted_text texts[] = {
+        {0, "series", "greedy, 4 envs per actor"},
+        {1, "series", "greedy, 4 envs per actor"}, {0, "state", "disturbed"},
+        {1, "state", ""}};
+    assert_cell_texts(&file, "points", texts, LENGTH(texts));
     CU_ASSERT_STRING_EQUAL(plot_file_text(&file, "chart_title"), "Mine");
     CU_ASSERT_STRING_EQUAL(
         plot_file_text(&file, "chart_subtitle"), "nothing was predicted");
     assert_part(plot_file_text(&file, "footnotes"), "no calibration is named");
-    CU_ASSERT_STRING_EQUAL(rate_at(&file, 0, "state").text, "disturbed");
-    CU_ASSERT_STRING_EQUAL(rate_at(&file, 1, "state").text, "");
-    assert_close("least", rate_at(&file, 1, "measured").lo, 200.0, 0.0);
-    assert_close("most", rate_at(&file, 0, "measured").hi, 950.0, 0.0);
+    assert_close("least", point_at(&file, 1, "measured").lo, 200.0, 0.0);
+    assert_close("most", point_at(&file, 0, "measured").hi, 950.0, 0.0);
     (void)snprintf(rates[0].quantity, sizeof rates[0].quantity, "gpu_w");
     (void)snprintf(rates[1].quantity, sizeof rates[1].quantity, "gpu_w");
     ASSERT_FAILS(plot_file_add(&file, "measured", &err), FULCRUM_ERR_UNSUPPORTED,
@@ -695,26 +673,25 @@ TEST(test_measured_references_keep_disturbed_points_apart)
 TEST(test_documents_of_points_and_stages_give_what_is_asked_for)
 {
     static const struct {
-        const char *rest;
+        const char *text;
         enum fulcrum_plot_content expected;
         enum fulcrum_plot_content content;
     } cases[] = {
-        {"\"points\":[],\"stages\":[]}", FULCRUM_PLOT_CONTENTS, FULCRUM_PLOT_MEASURED},
-        {"\"points\":[],\"stages\":[]}", FULCRUM_PLOT_STAGES, FULCRUM_PLOT_STAGES},
-        {"\"points\":[]}", FULCRUM_PLOT_STAGES, FULCRUM_PLOT_MEASURED},
-        {"\"stages\":[]}", FULCRUM_PLOT_MEASURED, FULCRUM_PLOT_STAGES},
-        {"\"stages\":[]}", FULCRUM_PLOT_CONTENTS, FULCRUM_PLOT_STAGES},
+        {MEASURED_SCHEMA "\"points\":[],\"stages\":[]}", FULCRUM_PLOT_CONTENTS,
+            FULCRUM_PLOT_MEASURED},
+        {MEASURED_SCHEMA "\"points\":[],\"stages\":[]}", FULCRUM_PLOT_STAGES,
+            FULCRUM_PLOT_STAGES},
+        {MEASURED_SCHEMA "\"points\":[]}", FULCRUM_PLOT_STAGES, FULCRUM_PLOT_MEASURED},
+        {MEASURED_SCHEMA "\"stages\":[]}", FULCRUM_PLOT_MEASURED, FULCRUM_PLOT_STAGES},
+        {MEASURED_SCHEMA "\"stages\":[]}", FULCRUM_PLOT_CONTENTS, FULCRUM_PLOT_STAGES},
     };
     for (size_t i = 0; i < LENGTH(cases); i++) {
         struct scratch scratch = scratch_new();
         struct fulcrum_plot_source source;
-        char text[200];
-        (void)snprintf(text, sizeof text, MEASURED_SCHEMA "%s", cases[i].rest);
-        char *path = scratch_write(&scratch, "m.json", text);
+        const char *path = scratch_put(&scratch, "m.json", cases[i].text);
         ASSERT_OK(fulcrum_plot_source_open(path, cases[i].expected, &source, NULL));
         CU_ASSERT_EQUAL(source.content, cases[i].content);
         fulcrum_plot_source_close(&source);
-        free(path);
         scratch_free(&scratch);
     }
 }

@@ -1,7 +1,5 @@
 /* test_reply.c - commands that ask other commands, and rows of what they answer. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#define _POSIX_C_SOURCE 200809L /* open_memstream */
-
 #include "cli/report/report_section.h"
 
 #include <math.h>
@@ -10,24 +8,15 @@
 #include <string.h>
 
 #include "tests/support/markup.h"
+#include "tests/support/reply.h"
+#include "tests/support/scratch.h"
 #include "tests/support/suite.h"
 
-enum { WORDS_MOST = 30 };
-
-/* Words with a space between them. */
-static enum fulcrum_status ask(
-    struct fulcrum_reply *out, const char *line, struct fulcrum_error *err)
+static enum fulcrum_status ask(struct fulcrum_reply *out, const char *line)
 {
-    struct fulcrum_context context = {.exit_code = 0};
-    char room[600];
-    char *rest = NULL;
     *out = (struct fulcrum_reply){.result = NULL};
-    (void)snprintf(room, sizeof room, "%s", line);
-    for (char *word = strtok_r(room, " ", &rest); word != NULL;
-         word = strtok_r(NULL, " ", &rest)) {
-        fulcrum_argv_text_add(&out->words, "%s", word);
-    }
-    return fulcrum_reply_ask(out, &context, err);
+    reply_words(out, line);
+    return fulcrum_reply_ask(out, &(struct fulcrum_context){.exit_code = 0}, NULL);
 }
 
 #define POINT "-m dgx-1-inci2020 -w r2d2-atari --method fast --intervals 8 "
@@ -35,7 +24,7 @@ static enum fulcrum_status ask(
 TEST(test_an_answer_is_a_result)
 {
     struct fulcrum_reply reply;
-    ASSERT_OK(ask(&reply, "predict " POINT "--actors 40", NULL));
+    ASSERT_OK(ask(&reply, "predict " POINT "--actors 40"));
     CU_ASSERT_PTR_NOT_NULL(reply.result);
     CU_ASSERT_EQUAL(reply.exit_code, 0);
     CU_ASSERT_STRING_EQUAL(reply.warnings, "");
@@ -62,10 +51,9 @@ TEST(test_a_refusal_is_an_answer)
     };
     for (size_t i = 0; i < LENGTH(cases); i++) {
         struct fulcrum_reply reply;
-        struct fulcrum_error err = {FULCRUM_OK, ""};
-        ASSERT_OK(ask(&reply, cases[i].line, &err));
+        ASSERT_OK(ask(&reply, cases[i].line));
         CU_ASSERT_PTR_NULL(reply.result);
-        CU_ASSERT_PTR_NOT_NULL(strstr(reply.refusal.detail, cases[i].text));
+        assert_part(reply.refusal.detail, cases[i].text);
         CU_ASSERT_NOT_EQUAL(reply.refusal.status, FULCRUM_OK);
         CU_ASSERT_EQUAL(reply.exit_code, cases[i].exit_code);
         fulcrum_reply_clear(&reply);
@@ -76,18 +64,10 @@ TEST(test_warnings_go_to_who_asked)
 {
     struct fulcrum_reply reply;
     ASSERT_OK(ask(&reply,
-        "explore " POINT "--actors 40 -v run.gpu_count=1,9 --columns steps_per_s",
-        NULL));
+        "explore " POINT "--actors 40 -v run.gpu_count=1,9 --columns steps_per_s"));
     CU_ASSERT_PTR_NOT_NULL(reply.result);
-    CU_ASSERT_PTR_NOT_NULL(strstr(reply.warnings, "1 of 2 points cannot run"));
+    assert_part(reply.warnings, "1 of 2 points cannot run");
     fulcrum_reply_clear(&reply);
-}
-
-/* What was written to a stream; the caller frees it. */
-static char *text_of(FILE *out, char **text)
-{
-    CU_ASSERT_EQUAL(fclose(out), 0);
-    return *text;
 }
 
 /* The table of points of a sweep, as a section writes it; the caller frees the text. */
@@ -95,16 +75,12 @@ static char *table_of(
     const char *line, const struct fulcrum_html_view *view, size_t *count)
 {
     struct fulcrum_reply reply;
-    char *text = NULL;
-    size_t size = 0;
-    FILE *out = open_memstream(&text, &size);
-    CU_ASSERT_PTR_NOT_NULL_FATAL(out);
-    ASSERT_OK(ask(&reply, line, NULL));
+    FILE *out = stream_new();
+    ASSERT_OK(ask(&reply, line));
     *count =
         fulcrum_html_table(out, fulcrum_result_table_of(reply.result, "points"), view);
-    text = text_of(out, &text);
     fulcrum_reply_clear(&reply);
-    return text;
+    return stream_text(out);
 }
 
 TEST(test_rows_become_a_table)
@@ -122,11 +98,11 @@ TEST(test_rows_become_a_table)
         "explore " POINT "-v run.actor_count=8,16,32 --relative-to 0", &view, &count);
     CU_ASSERT_EQUAL(count, 2);
     CU_ASSERT_EQUAL(markup_count(text, "<tr>"), 3);
-    CU_ASSERT_PTR_NOT_NULL(strstr(text, "<th scope=\"row\">8</th>"));
+    assert_part(text, "<th scope=\"row\">8</th>");
     /* The first point is its own measure: a factor without an interval. */
-    CU_ASSERT_PTR_NOT_NULL(strstr(text, "<td class=\"n\">1.000</td>"));
+    assert_part(text, "<td class=\"n\">1.000</td>");
     CU_ASSERT_EQUAL(markup_count(text, "<small>"), 3);
-    CU_ASSERT_PTR_NOT_NULL(strstr(text, "<td>latency</td>"));
+    assert_part(text, "<td>latency</td>");
     free(text);
 }
 
@@ -152,12 +128,9 @@ TEST(test_columns_that_say_nothing_are_left_out)
 TEST(test_no_rows_are_no_table)
 {
     static const struct fulcrum_html_view view = {.caption = "None", .columns = "a=a"};
-    char *text = NULL;
-    size_t size = 0;
-    FILE *out = open_memstream(&text, &size);
-    CU_ASSERT_PTR_NOT_NULL_FATAL(out);
+    FILE *out = stream_new();
     CU_ASSERT_EQUAL(fulcrum_html_table(out, NULL, &view), 0);
-    text = text_of(out, &text);
+    char *text = stream_text(out);
     CU_ASSERT_STRING_EQUAL(text, "");
     free(text);
 }
@@ -167,10 +140,8 @@ TEST(test_the_best_is_that_of_the_sweep)
 {
     struct fulcrum_reply reply;
     struct fulcrum_string text = {0};
-    ASSERT_OK(ask(&reply,
-        "explore " POINT "--actors-per-thread 6.4 "
-        "-v machine.cpu.thread_count=20,40,80,160",
-        NULL));
+    ASSERT_OK(ask(&reply, "explore " POINT "--actors-per-thread 6.4 "
+                          "-v machine.cpu.thread_count=20,40,80,160"));
     const struct fulcrum_table *optima =
         fulcrum_result_table_of(reply.result, "optima");
     struct fulcrum_cell best = fulcrum_table_at(optima, 0, "best_ratio");
@@ -183,7 +154,7 @@ TEST(test_the_best_is_that_of_the_sweep)
     CU_ASSERT(from.number <= best.number && best.number <= to.number);
     CU_ASSERT(best.lo <= best.hi && from.lo <= from.hi);
     fulcrum_report_best_words(optima, 0, &text);
-    CU_ASSERT_PTR_NOT_NULL(strstr(fulcrum_string_get(&text), "a CPU/GPU ratio of"));
+    assert_part(fulcrum_string_get(&text), "a CPU/GPU ratio of");
     fulcrum_string_clear(&text);
     fulcrum_reply_clear(&reply);
 }

@@ -10,15 +10,10 @@
 
 #include "plots/chart/axis.h"
 #include "tests/support/suite.h"
+#include "tests/support/texts.h"
 
+static const struct fulcrum_extent page = {400.0, 300.0};
 static const struct fulcrum_text plain = {.size_pt = 10.0};
-
-static struct fulcrum_canvas *new_canvas(void)
-{
-    struct fulcrum_canvas *canvas = NULL;
-    ASSERT_OK(fulcrum_canvas_new(&canvas, 400.0, 300.0, NULL));
-    return canvas;
-}
 
 static struct fulcrum_box last_box(const struct fulcrum_canvas *canvas)
 {
@@ -43,7 +38,7 @@ TEST(test_new_refuses_pages_out_of_range)
 
 TEST(test_text_box_follows_anchor_and_rotation)
 {
-    struct fulcrum_canvas *canvas = new_canvas();
+    struct fulcrum_canvas *canvas = new_canvas(page);
     struct fulcrum_extent extent = fulcrum_canvas_measure(canvas, &plain, "throughput");
     CU_ASSERT(extent.width_pt > 30.0 && extent.width_pt < 90.0);
     CU_ASSERT(extent.height_pt > 9.0 && extent.height_pt < 15.0);
@@ -69,7 +64,7 @@ TEST(test_text_box_follows_anchor_and_rotation)
 
 TEST(test_long_text_wraps_then_is_cut)
 {
-    struct fulcrum_canvas *canvas = new_canvas();
+    struct fulcrum_canvas *canvas = new_canvas(page);
     const char *text = "one two three four five six seven eight nine ten eleven twelve";
     double line_pt = fulcrum_canvas_measure(canvas, &plain, text).height_pt;
     struct fulcrum_text style = plain;
@@ -90,7 +85,7 @@ TEST(test_long_text_wraps_then_is_cut)
 
 TEST(test_lines_are_recorded_in_pieces)
 {
-    struct fulcrum_canvas *canvas = new_canvas();
+    struct fulcrum_canvas *canvas = new_canvas(page);
     const struct fulcrum_pen pen = {.kind = FULCRUM_BOX_DATA, .width_pt = 1.0};
     const struct fulcrum_spot line[] = {{50, 50}, {150, 150}};
     fulcrum_canvas_stroke(canvas, &pen, line, 2);
@@ -113,7 +108,7 @@ TEST(test_lines_are_recorded_in_pieces)
 
 TEST(test_markers_are_recorded_at_their_size)
 {
-    struct fulcrum_canvas *canvas = new_canvas();
+    struct fulcrum_canvas *canvas = new_canvas(page);
     for (int shape = FULCRUM_MARKER_CIRCLE; shape <= FULCRUM_MARKER_STAR; shape++) {
         const struct fulcrum_pen pen = {.kind = FULCRUM_BOX_DATA};
         const struct fulcrum_marker marker = {
@@ -129,7 +124,7 @@ TEST(test_markers_are_recorded_at_their_size)
 
 TEST(test_a_shortage_is_kept)
 {
-    struct fulcrum_canvas *canvas = new_canvas();
+    struct fulcrum_canvas *canvas = new_canvas(page);
     ASSERT_OK(fulcrum_canvas_status(canvas, NULL));
     (void)fulcrum_fail(
         fulcrum_canvas_failure(canvas), FULCRUM_ERR_NO_MEMORY, "no memory");
@@ -166,7 +161,7 @@ TEST(test_colours_dashes_and_markers_differ)
 
 TEST(test_label_avoids_marks_or_gives_up)
 {
-    struct fulcrum_canvas *canvas = new_canvas();
+    struct fulcrum_canvas *canvas = new_canvas(page);
     const struct fulcrum_rect bounds = {50, 50, 250, 250};
     const struct fulcrum_spot mark = {150, 150};
     const struct fulcrum_rect above = {100, 120, 200, 147};
@@ -213,7 +208,7 @@ TEST(test_flags_share_rows_only_where_they_fit)
 /* A picture with some of everything. */
 static struct fulcrum_canvas *new_picture(void)
 {
-    struct fulcrum_canvas *canvas = new_canvas();
+    struct fulcrum_canvas *canvas = new_canvas(page);
     const struct fulcrum_pen pen = fulcrum_palette_pen(1);
     const struct fulcrum_spot spots[] = {{20, 20}, {200, 90}, {380, 30}, {20, 20}};
     const struct fulcrum_marker marker = fulcrum_palette_marker(1);

@@ -321,9 +321,8 @@ TEST(test_small_and_constant_grids_have_no_line)
     }
     const struct fulcrum_contour_grid grid = {at, at, 3, 3, value};
     struct fulcrum_contour contour = {.lines = NULL};
-    struct fulcrum_error err = {FULCRUM_OK, ""};
     CU_ASSERT_EQUAL(
-        fulcrum_contour_trace(&grid, NAN, &contour, &err), FULCRUM_ERR_RANGE);
+        fulcrum_contour_trace(&grid, NAN, &contour, NULL), FULCRUM_ERR_RANGE);
     CU_ASSERT_PTR_NULL(contour.lines);
 }
 
@@ -364,14 +363,9 @@ TEST(test_labels_keep_clear_of_other_lines)
 {
     const struct fulcrum_spot own[] = {{0, 50}, {200, 50}};
     const struct fulcrum_spot other[] = {{0, 45}, {100, 45}};
-    const struct fulcrum_contour_line lines[] = {{own, 2}, {other, 2}};
-    struct fulcrum_contour contours[] = {{.lines = NULL}, {.lines = NULL}};
-    struct fulcrum_contour_line own_line = lines[0];
-    struct fulcrum_contour_line other_line = lines[1];
-    contours[0].lines = &own_line;
-    contours[0].line_count = 1;
-    contours[1].lines = &other_line;
-    contours[1].line_count = 1;
+    struct fulcrum_contour_line lines[] = {{own, 2}, {other, 2}};
+    const struct fulcrum_contour contours[] = {
+        {.lines = &lines[0], .line_count = 1}, {.lines = &lines[1], .line_count = 1}};
     const struct fulcrum_line_crowd crowd = {contours, 2};
     const struct fulcrum_extent extent = {20.0, 12.0};
     const struct fulcrum_rect taken = {140.0, 0.0, 200.0, 100.0};

@@ -1,7 +1,5 @@
 /* test_inline_svg.c - pages as elements of a document, captions, dark shades. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#define _POSIX_C_SOURCE 200809L /* open_memstream */
-
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,39 +8,25 @@
 #include "plots/chart/canvas.h"
 #include "plots/chart/page.h"
 #include "plots/spec/charts.h"
+#include "tests/support/colour.h"
+#include "tests/support/markup.h"
+#include "tests/support/scratch.h"
 #include "tests/support/suite.h"
+#include "tests/support/texts.h"
 
-static struct fulcrum_canvas *new_canvas(void)
-{
-    struct fulcrum_canvas *canvas = NULL;
-    ASSERT_OK(fulcrum_canvas_new(&canvas, 300.0, 340.0, NULL));
-    return canvas;
-}
+static const struct fulcrum_extent page = {300.0, 340.0};
 
 /* The caller frees it. */
 static char *svg_of(const struct fulcrum_canvas *canvas, const char *label)
 {
-    char *text = NULL;
-    size_t size = 0;
-    FILE *out = open_memstream(&text, &size);
-    CU_ASSERT_PTR_NOT_NULL_FATAL(out);
+    FILE *out = stream_new();
     ASSERT_OK(fulcrum_canvas_write_svg(canvas, label, out, NULL));
-    CU_ASSERT_EQUAL(fclose(out), 0);
-    return text;
-}
-
-static size_t count(const char *text, const char *piece)
-{
-    size_t found = 0;
-    for (const char *at = strstr(text, piece); at != NULL; at = strstr(at + 1, piece)) {
-        found++;
-    }
-    return found;
+    return stream_text(out);
 }
 
 TEST(test_lines_and_areas_have_their_coordinates)
 {
-    struct fulcrum_canvas *canvas = new_canvas();
+    struct fulcrum_canvas *canvas = new_canvas(page);
     const struct fulcrum_spot spots[] = {
         {0.04, -0.04}, {10.0, 20.25}, {-30.06, 299.96}};
     const struct fulcrum_pen line = {
@@ -51,15 +35,13 @@ TEST(test_lines_and_areas_have_their_coordinates)
     fulcrum_canvas_stroke(canvas, &line, spots, 3);
     fulcrum_canvas_fill(canvas, &area, spots, 3);
     char *svg = svg_of(canvas, "a \"label\" <&>");
-    CU_ASSERT_PTR_NOT_NULL(
-        strstr(svg, "<svg class=\"chart\" viewBox=\"0 0 300 340\" role=\"img\" "
-                    "aria-label=\"a &quot;label&quot; &lt;&amp;&gt;\">"));
-    CU_ASSERT_PTR_NOT_NULL(
-        strstr(svg, "<polyline fill=\"none\" stroke=\"#0072b2\" stroke-width=\"1.5\" "
-                    "stroke-dasharray=\"7 3\" points=\"0,0 10,20.3 -30.1,300\"/>"));
-    CU_ASSERT_PTR_NOT_NULL(strstr(svg,
+    assert_part(svg, "<svg class=\"chart\" viewBox=\"0 0 300 340\" role=\"img\" "
+                     "aria-label=\"a &quot;label&quot; &lt;&amp;&gt;\">");
+    assert_part(svg, "<polyline fill=\"none\" stroke=\"#0072b2\" stroke-width=\"1.5\" "
+                     "stroke-dasharray=\"7 3\" points=\"0,0 10,20.3 -30.1,300\"/>");
+    assert_part(svg,
         "<polygon fill=\"#ffffff\" fill-opacity=\"0.2\" points=\"0,0 10,20.3 "
-        "-30.1,300\"/>"));
+        "-30.1,300\"/>");
     CU_ASSERT_PTR_NULL(strstr(svg, "<?xml"));
     CU_ASSERT_PTR_NULL(strstr(svg, " id="));
     free(svg);
@@ -69,23 +51,22 @@ TEST(test_lines_and_areas_have_their_coordinates)
 /* Of one colour in one element, however many there are. */
 TEST(test_rectangles_share_a_path)
 {
-    struct fulcrum_canvas *canvas = new_canvas();
+    struct fulcrum_canvas *canvas = new_canvas(page);
     const struct fulcrum_rect rects[] = {
         {1.0, 2.0, 4.5, 3.0}, {10.0, 20.0, 12.0, 24.0}};
     const struct fulcrum_pen pen = {.rgb = 0x440154};
     fulcrum_canvas_fill_rects(canvas, &pen, rects, 2);
     fulcrum_canvas_fill_rects(canvas, &pen, rects, 0);
     char *svg = svg_of(canvas, "rectangles");
-    CU_ASSERT_PTR_NOT_NULL(
-        strstr(svg, "<path fill=\"#440154\" d=\"M1 2h3.5v1h-3.5zM10 20h2v4h-2z\"/>"));
-    CU_ASSERT_EQUAL(count(svg, "<path"), 1);
+    assert_part(svg, "<path fill=\"#440154\" d=\"M1 2h3.5v1h-3.5zM10 20h2v4h-2z\"/>");
+    CU_ASSERT_EQUAL(markup_count(svg, "<path"), 1);
     free(svg);
     fulcrum_canvas_free(canvas);
 }
 
 TEST(test_texts_stay_texts)
 {
-    struct fulcrum_canvas *canvas = new_canvas();
+    struct fulcrum_canvas *canvas = new_canvas(page);
     struct fulcrum_text style = {.size_pt = 8.0, .rgb = 0x1A1A1A};
     fulcrum_canvas_text(canvas, &style, (struct fulcrum_spot){10.0, 10.0}, "a < b & c");
     style.anchor_x = 1.0;
@@ -95,13 +76,13 @@ TEST(test_texts_stay_texts)
     style.is_upright = true;
     fulcrum_canvas_text(canvas, &style, (struct fulcrum_spot){20.0, 100.0}, "turned");
     char *svg = svg_of(canvas, "texts");
-    CU_ASSERT_PTR_NOT_NULL(strstr(svg, ">a &lt; b &amp; c</text>"));
-    CU_ASSERT_PTR_NOT_NULL(strstr(svg, "<text x=\"200\""));
-    CU_ASSERT_EQUAL(count(svg, "text-anchor=\"end\""), 1);
-    CU_ASSERT_EQUAL(count(svg, "text-anchor=\"middle\""), 1);
-    CU_ASSERT_EQUAL(count(svg, "font-weight=\"bold\""), 2);
-    CU_ASSERT_PTR_NOT_NULL(strstr(svg, "transform=\"translate(20 100) rotate(-90)\""));
-    CU_ASSERT_EQUAL(count(svg, "fill=\"#1a1a1a\""), 3);
+    assert_part(svg, ">a &lt; b &amp; c</text>");
+    assert_part(svg, "<text x=\"200\"");
+    CU_ASSERT_EQUAL(markup_count(svg, "text-anchor=\"end\""), 1);
+    CU_ASSERT_EQUAL(markup_count(svg, "text-anchor=\"middle\""), 1);
+    CU_ASSERT_EQUAL(markup_count(svg, "font-weight=\"bold\""), 2);
+    assert_part(svg, "transform=\"translate(20 100) rotate(-90)\"");
+    CU_ASSERT_EQUAL(markup_count(svg, "fill=\"#1a1a1a\""), 3);
     free(svg);
     fulcrum_canvas_free(canvas);
 }
@@ -123,15 +104,15 @@ TEST(test_long_texts_break_into_lines_and_end_in_an_ellipsis)
     static const char words[] =
         "one two three four five six seven eight nine ten eleven "
         "twelve thirteen fourteen fifteen sixteen seventeen";
-    struct fulcrum_canvas *canvas = new_canvas();
+    struct fulcrum_canvas *canvas = new_canvas(page);
     const struct fulcrum_text style = {
         .size_pt = 8.0, .width_max_pt = 100.0, .lines_max = 3};
     fulcrum_canvas_text(canvas, &style, (struct fulcrum_spot){0.0, 50.0}, words);
     struct fulcrum_extent extent = fulcrum_canvas_measure(canvas, &style, words);
     char *svg = svg_of(canvas, "lines");
-    CU_ASSERT_EQUAL_FATAL(count(svg, "<text"), 3);
-    CU_ASSERT_EQUAL(count(svg, "\xE2\x80\xA6</text>"), 1);
-    CU_ASSERT_PTR_NOT_NULL(strstr(svg, ">one two"));
+    CU_ASSERT_EQUAL_FATAL(markup_count(svg, "<text"), 3);
+    CU_ASSERT_EQUAL(markup_count(svg, "\xE2\x80\xA6</text>"), 1);
+    assert_part(svg, ">one two");
     CU_ASSERT_PTR_NULL(strstr(svg, "seventeen"));
     double step = baseline(svg, 1) - baseline(svg, 0);
     assert_close("line", baseline(svg, 2) - baseline(svg, 1), step, 0.05);
@@ -143,14 +124,14 @@ TEST(test_long_texts_break_into_lines_and_end_in_an_ellipsis)
 
 TEST(test_paragraphs_keep_their_lines)
 {
-    struct fulcrum_canvas *canvas = new_canvas();
+    struct fulcrum_canvas *canvas = new_canvas(page);
     const struct fulcrum_text style = {
         .size_pt = 8.0, .anchor_x = 1.0, .anchor_y = 1.0};
     fulcrum_canvas_text(
         canvas, &style, (struct fulcrum_spot){100.0, 100.0}, "first\nsecond");
     char *svg = svg_of(canvas, "paragraphs");
-    CU_ASSERT_PTR_NOT_NULL(strstr(svg, ">first</text>"));
-    CU_ASSERT_PTR_NOT_NULL(strstr(svg, ">second</text>"));
+    assert_part(svg, ">first</text>");
+    assert_part(svg, ">second</text>");
     CU_ASSERT(baseline(svg, 1) > baseline(svg, 0) && baseline(svg, 1) < 100.0);
     free(svg);
     fulcrum_canvas_free(canvas);
@@ -181,16 +162,18 @@ static enum fulcrum_status draw(struct fulcrum_canvas *canvas)
 
 TEST(test_captions_are_kept_instead_of_drawn)
 {
-    struct fulcrum_canvas *drawn = new_canvas();
-    struct fulcrum_canvas *bare = new_canvas();
+    struct fulcrum_canvas *drawn = new_canvas(page);
+    struct fulcrum_canvas *bare = new_canvas(page);
     const struct fulcrum_captions *captions = fulcrum_canvas_captions(bare);
     fulcrum_canvas_captions(bare)->are_kept = true;
     ASSERT_OK(draw(drawn));
     ASSERT_OK(draw(bare));
     char *with = svg_of(drawn, "with");
     char *without = svg_of(bare, "without");
-    CU_ASSERT_EQUAL(count(with, "The title") + count(with, "the footnote"), 2);
-    CU_ASSERT_EQUAL(count(without, "The title") + count(without, "the footnote"), 0);
+    CU_ASSERT_EQUAL(
+        markup_count(with, "The title") + markup_count(with, "the footnote"), 2);
+    CU_ASSERT_EQUAL(
+        markup_count(without, "The title") + markup_count(without, "the footnote"), 0);
     CU_ASSERT_STRING_EQUAL(captions->title, "The title");
     CU_ASSERT_STRING_EQUAL(captions->subtitle, "the subtitle");
     CU_ASSERT_STRING_EQUAL(captions->footnote, "the footnote");
@@ -202,10 +185,9 @@ TEST(test_captions_are_kept_instead_of_drawn)
 
 TEST(test_an_empty_caption_is_none)
 {
-    struct fulcrum_canvas *canvas = new_canvas();
-    const struct fulcrum_page page = {.title = ""};
+    struct fulcrum_canvas *canvas = new_canvas(page);
     fulcrum_canvas_captions(canvas)->are_kept = true;
-    fulcrum_page_draw(canvas, &page);
+    fulcrum_page_draw(canvas, &(struct fulcrum_page){.title = ""});
     CU_ASSERT_PTR_NULL(fulcrum_canvas_captions(canvas)->title);
     CU_ASSERT_PTR_NULL(fulcrum_canvas_captions(canvas)->footnote);
     fulcrum_canvas_free(canvas);
@@ -213,7 +195,7 @@ TEST(test_an_empty_caption_is_none)
 
 TEST(test_the_same_page_gives_the_same_bytes)
 {
-    struct fulcrum_canvas *canvas = new_canvas();
+    struct fulcrum_canvas *canvas = new_canvas(page);
     ASSERT_OK(draw(canvas));
     char *first = svg_of(canvas, "x");
     char *second = svg_of(canvas, "x");
@@ -226,22 +208,12 @@ TEST(test_the_same_page_gives_the_same_bytes)
 
 TEST(test_a_page_short_of_memory_is_not_written)
 {
-    struct fulcrum_canvas *canvas = new_canvas();
-    struct fulcrum_error err = {FULCRUM_OK, ""};
+    struct fulcrum_canvas *canvas = new_canvas(page);
     (void)fulcrum_fail(
         fulcrum_canvas_failure(canvas), FULCRUM_ERR_NO_MEMORY, "no memory");
     CU_ASSERT_EQUAL(
-        fulcrum_canvas_write_svg(canvas, "x", stdout, &err), FULCRUM_ERR_NO_MEMORY);
+        fulcrum_canvas_write_svg(canvas, "x", stdout, NULL), FULCRUM_ERR_NO_MEMORY);
     fulcrum_canvas_free(canvas);
-}
-
-/* Red, green and blue as shares of full light, IEC 61966-2-1. */
-static void light_of(unsigned rgb, double out[3])
-{
-    for (unsigned i = 0; i < 3; i++) {
-        double share = (double)(rgb >> (16U - 8U * i) & 0xFFU) / 255.0;
-        out[i] = share <= 0.04045 ? share / 12.92 : pow((share + 0.055) / 1.055, 2.4);
-    }
 }
 
 /* The product of a matrix and a colour, each part in [0, 1]. */
@@ -254,14 +226,6 @@ static void seen(const double matrix[3][3], const double light[3], double out[3]
         }
         out[i] = fmin(fmax(sum, 0.0), 1.0);
     }
-}
-
-/* WCAG 2.1, "relative luminance" and "contrast ratio". */
-static double luminance(unsigned rgb)
-{
-    double light[3];
-    light_of(rgb, light);
-    return 0.2126 * light[0] + 0.7152 * light[1] + 0.0722 * light[2];
 }
 
 /* CIE 1976 L*a*b* under D65, of what an eye with that matrix sees of a colour. */
@@ -287,13 +251,6 @@ static void lab_of(unsigned rgb, const double matrix[3][3], double out[3])
     out[0] = 116.0 * xyz[1] - 16.0;
     out[1] = 500.0 * (xyz[0] - xyz[1]);
     out[2] = 200.0 * (xyz[1] - xyz[2]);
-}
-
-static double contrast(unsigned a, unsigned b)
-{
-    double lighter = fmax(luminance(a), luminance(b));
-    double darker = fmin(luminance(a), luminance(b));
-    return (lighter + 0.05) / (darker + 0.05);
 }
 
 static unsigned shade_of(unsigned rgb)

@@ -107,7 +107,7 @@ static const char *code_of(enum fulcrum_status status)
 static void assert_fault(struct faults *faults, const char *expected)
 {
     struct fulcrum_error err = {FULCRUM_OK, ""};
-    char *path = scratch_write(&faults->scratch, "my.json", faults->content);
+    const char *path = scratch_put(&faults->scratch, "my.json", faults->content);
     enum fulcrum_status status = faults->kind->load(path, &err);
     size_t length = strcspn(expected, " ");
     const char *part = expected + length + strspn(expected + length, " ");
@@ -125,7 +125,6 @@ static void assert_fault(struct faults *faults, const char *expected)
     bool is_whole = faults->kind->load == parse_network;
     CU_ASSERT(!is_whole || strlen(err.detail) == strlen(part));
     faults->count++;
-    free(path);
 }
 
 static void read_line(struct faults *faults, const char *line)

@@ -20,9 +20,8 @@ static enum fulcrum_status load_machine(const char *content,
     struct fulcrum_error *err)
 {
     struct scratch scratch = scratch_new();
-    char *path = scratch_write(&scratch, "my.json", content);
+    const char *path = scratch_put(&scratch, "my.json", content);
     enum fulcrum_status status = fulcrum_machine_load(path, design, sources, err);
-    free(path);
     scratch_free(&scratch);
     return status;
 }
@@ -98,12 +97,12 @@ TEST(test_a_given_machine_is_read_with_its_sources)
 TEST(test_a_child_overrides_takes_back_and_keeps)
 {
     struct scratch scratch = scratch_new();
-    free(scratch_write(&scratch, "parent.json",
+    (void)scratch_put(&scratch, "parent.json",
         "{\"kind\":\"machine\",\"name\":\"parent\",\"title\":\"P\",\"rest_w\":300,"
         "\"cpu\":{\"core_count\":40,\"thread_count\":80,\"knee\":3},"
         "\"gpu\":{\"count\":8},\"source\":{\"cpu\":\"a\",\"gpu\":\"b\",\"rest_w\":"
-        "\"c\"}}"));
-    char *path = scratch_write(&scratch, "child.json",
+        "\"c\"}}");
+    const char *path = scratch_put(&scratch, "child.json",
         "{\"kind\":\"machine\",\"name\":\"child\",\"extends\":\"./parent.json\","
         "\"cpu\":{\"thread_count\":40,\"knee\":null},\"gpu\":null,"
         "\"prior\":{\"cpu\":{\"spread_factor\":2,\"reason\":\"d\"}}}");
@@ -124,16 +123,15 @@ TEST(test_a_child_overrides_takes_back_and_keeps)
     CU_ASSERT_STRING_EQUAL(threads.file, "child");
     CU_ASSERT_STRING_EQUAL(cores.file, "parent");
     fulcrum_sources_free(&sources);
-    free(path);
     scratch_free(&scratch);
 }
 
 TEST(test_a_circle_of_files_is_refused)
 {
     struct scratch scratch = scratch_new();
-    free(scratch_write(&scratch, "b.json",
-        "{\"kind\":\"machine\",\"name\":\"b\",\"extends\":\"./a.json\"}"));
-    char *path = scratch_write(&scratch, "a.json",
+    (void)scratch_put(&scratch, "b.json",
+        "{\"kind\":\"machine\",\"name\":\"b\",\"extends\":\"./a.json\"}");
+    const char *path = scratch_put(&scratch, "a.json",
         "{\"kind\":\"machine\",\"name\":\"a\",\"extends\":\"./b.json\"}");
     struct fulcrum_design design;
     struct fulcrum_error err = {FULCRUM_OK, ""};
@@ -141,17 +139,16 @@ TEST(test_a_circle_of_files_is_refused)
         fulcrum_machine_load(path, &design, NULL, &err), FULCRUM_ERR_FORMAT);
     assert_part(err.detail, "b.json: extends = \"./a.json\": expected a chain");
     assert_part(err.detail, "without a circle");
-    free(path);
     scratch_free(&scratch);
 }
 
 TEST(test_files_that_cannot_be_read_are_named)
 {
     struct scratch scratch = scratch_new();
-    char *absent = scratch_path(&scratch, "absent.json");
-    char *folder = scratch_path(&scratch, "");
-    char *huge = scratch_path(&scratch, "huge.json");
-    char *empty = scratch_write(&scratch, "empty.json", "");
+    const char *absent = scratch_at(&scratch, "absent.json");
+    const char *folder = scratch_at(&scratch, "");
+    const char *huge = scratch_at(&scratch, "huge.json");
+    const char *empty = scratch_put(&scratch, "empty.json", "");
     FILE *stream = fopen(huge, "w");
     CU_ASSERT_PTR_NOT_NULL_FATAL(stream);
     /* A hole: takes no room on the disk. */
@@ -179,10 +176,6 @@ TEST(test_files_that_cannot_be_read_are_named)
         ASSERT_FAILS(fulcrum_machine_load(cases[i].path, &design, NULL, &err),
             cases[i].status, cases[i].detail);
     }
-    free(absent);
-    free(folder);
-    free(huge);
-    free(empty);
     scratch_free(&scratch);
 }
 
@@ -245,11 +238,11 @@ TEST(test_published_values_of_the_dgx_1_are_kept)
 TEST(test_a_folder_of_the_user_comes_first)
 {
     struct scratch scratch = scratch_new();
-    char *folder = scratch_path(&scratch, "machines");
+    const char *folder = scratch_at(&scratch, "machines");
     CU_ASSERT_EQUAL_FATAL(mkdir(folder, 0700), 0);
-    char *path = scratch_write(&scratch, "machines/dgx-1.json",
+    const char *path = scratch_put(&scratch, "machines/dgx-1.json",
         "{\"kind\":\"machine\",\"name\":\"dgx-1\",\"title\":\"mine\"}");
-    free(scratch_write(&scratch, "machines/notes.txt", "no preset"));
+    (void)scratch_put(&scratch, "machines/notes.txt", "no preset");
     CU_ASSERT_EQUAL_FATAL(setenv("FULCRUM_PRESETS", scratch.folder, 1), 0);
     struct fulcrum_design design;
     fulcrum_design_init(&design);
@@ -266,8 +259,7 @@ TEST(test_a_folder_of_the_user_comes_first)
     CU_ASSERT_FATAL(own < count);
     CU_ASSERT_STRING_EQUAL(entries[own].file, path);
     free(entries);
-    free(path);
-    path = scratch_write(
+    path = scratch_put(
         &scratch, "machines/other.json", "{\"kind\":\"machine\",\"name\":\"another\"}");
     ASSERT_FAILS(fulcrum_preset_list(FULCRUM_PRESET_MACHINE, &entries, &count, &err),
         FULCRUM_ERR_FORMAT, "other.json: name = \"another\": expected \"other\"");
@@ -275,19 +267,17 @@ TEST(test_a_folder_of_the_user_comes_first)
     ASSERT_FAILS(fulcrum_machine_load("dgx-1", &design, NULL, &err), FULCRUM_ERR_FILE,
         "FULCRUM_PRESETS = ");
     CU_ASSERT_EQUAL(unsetenv("FULCRUM_PRESETS"), 0);
-    free(path);
-    free(folder);
     scratch_free(&scratch);
 }
 
 TEST(test_references_are_listed_by_their_head)
 {
     struct scratch scratch = scratch_new();
-    char *folder = scratch_path(&scratch, "references");
+    const char *folder = scratch_at(&scratch, "references");
     CU_ASSERT_EQUAL_FATAL(mkdir(folder, 0700), 0);
-    free(scratch_write(&scratch, "references/aa.json",
+    (void)scratch_put(&scratch, "references/aa.json",
         "{\"kind\":\"reference\",\"name\":\"aa\",\"title\":\"A\",\"source\":{},"
-        "\"points\":[]}"));
+        "\"points\":[]}");
     CU_ASSERT_EQUAL_FATAL(setenv("FULCRUM_PRESETS", scratch.folder, 1), 0);
     struct fulcrum_preset_entry *entries = NULL;
     size_t count = 0;
@@ -295,12 +285,11 @@ TEST(test_references_are_listed_by_their_head)
     CU_ASSERT_STRING_EQUAL(entries[0].name, "aa");
     CU_ASSERT_STRING_EQUAL(entries[0].title, "A");
     free(entries);
-    free(scratch_write(
-        &scratch, "references/bb.json", "{\"kind\":\"reference\",\"name\":\"bb\"}"));
+    (void)scratch_put(
+        &scratch, "references/bb.json", "{\"kind\":\"reference\",\"name\":\"bb\"}");
     ASSERT_FAILS(fulcrum_preset_list(FULCRUM_PRESET_REFERENCE, &entries, &count, &err),
         FULCRUM_ERR_FORMAT, "bb.json: source is not given: expected an object");
     CU_ASSERT_EQUAL(unsetenv("FULCRUM_PRESETS"), 0);
-    free(folder);
     scratch_free(&scratch);
 }
 

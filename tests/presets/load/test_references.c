@@ -28,50 +28,50 @@
     "{\"series\":\"other\",\"set\":{\"workers\":1},\"observed\":{"                     \
     "\"steps_per_s\":{\"value\":1}}}]"
 
-/* Loads a file of that content. */
-static enum fulcrum_status load(
-    const char *content, struct fulcrum_reference **out, struct fulcrum_error *err)
-{
-    struct scratch scratch = scratch_new();
-    char *path = scratch_write(&scratch, "my.json", content);
-    enum fulcrum_status status = fulcrum_reference_load(path, out, err);
-    free(path);
-    scratch_free(&scratch);
-    return status;
-}
-
-static struct fulcrum_reference *load_good(const char *content)
+/* A preset by its name, a file by its path. */
+static struct fulcrum_reference *load(const char *name)
 {
     struct fulcrum_reference *reference = NULL;
     struct fulcrum_error err = {FULCRUM_OK, ""};
-    ASSERT_OK(load(content, &reference, &err));
+    ASSERT_OK(fulcrum_reference_load(name, &reference, &err));
     CU_ASSERT_STRING_EQUAL(err.detail, "");
     CU_ASSERT_PTR_NOT_NULL_FATAL(reference);
     return reference;
 }
 
+/* A file of that content. */
+static struct fulcrum_reference *load_good(const char *content)
+{
+    struct scratch scratch = scratch_new();
+    struct fulcrum_reference *reference =
+        load(scratch_put(&scratch, "my.json", content));
+    scratch_free(&scratch);
+    return reference;
+}
+
 TEST(test_all_faults_of_a_file_are_named_in_one_go)
 {
+    static const char content[] =
+        "{" SCHEMA NAMED SOURCE "\"predictor\":\"x\",\"frame_skip\":0,"
+        "\"machine\":\"dgx-0\",\"relative_to\":5,\"points\":[{\"set\":{\"a.b\":1},"
+        "\"observed\":{\"gpu_w\":{\"value\":-1,\"half_width\":-1}}}]}";
+    static const char *const parts[] = {"predictor = \"x\"", "frame_skip = 0",
+        "machine = \"dgx-0\"", "relative_to = 5", "set.a.b: no field is called so",
+        "gpu_w.value = -1", "gpu_w.half_width = -1"};
+    struct scratch scratch = scratch_new();
     struct fulcrum_reference *reference = NULL;
     struct fulcrum_error err = {FULCRUM_OK, ""};
-    CU_ASSERT_NOT_EQUAL(
-        load("{" SCHEMA NAMED SOURCE "\"predictor\":\"x\",\"frame_skip\":0,"
-             "\"machine\":\"dgx-0\",\"relative_to\":5,\"points\":[{\"set\":{\"a.b\":1},"
-             "\"observed\":{\"gpu_w\":{\"value\":-1,\"half_width\":-1}}}]}",
-            &reference, &err),
-        FULCRUM_OK);
+    const char *path = scratch_put(&scratch, "my.json", content);
+    CU_ASSERT_NOT_EQUAL(fulcrum_reference_load(path, &reference, &err), FULCRUM_OK);
+    scratch_free(&scratch);
     size_t lines = 1;
     for (const char *c = err.detail; *c != '\0'; c++) {
         lines += *c == '\n' ? 1 : 0;
     }
-    CU_ASSERT_EQUAL(lines, 7);
-    assert_part(err.detail, "predictor = \"x\"");
-    assert_part(err.detail, "frame_skip = 0");
-    assert_part(err.detail, "machine = \"dgx-0\"");
-    assert_part(err.detail, "relative_to = 5");
-    assert_part(err.detail, "set.a.b: no field is called so");
-    assert_part(err.detail, "gpu_w.value = -1");
-    assert_part(err.detail, "gpu_w.half_width = -1");
+    CU_ASSERT_EQUAL(lines, LENGTH(parts));
+    for (size_t i = 0; i < LENGTH(parts); i++) {
+        assert_part(err.detail, parts[i]);
+    }
 }
 
 TEST(test_unknown_references_are_suggested)
@@ -135,17 +135,13 @@ TEST(test_points_keep_series_settings_and_base)
     fulcrum_reference_free(reference);
 }
 
-/* A preset with what it extends, and an object whose other fields stay unknown. */
 TEST(test_one_series_can_be_taken_by_itself)
 {
-    struct fulcrum_reference *reference = NULL;
-    struct fulcrum_error err;
-    ASSERT_OK(fulcrum_reference_load("sf-fig3-10-core-atari", &reference, NULL));
-    CU_ASSERT_EQUAL(fulcrum_reference_keep_series(reference, "SEED RL", &err),
-        FULCRUM_ERR_UNKNOWN_NAME);
-    CU_ASSERT(strstr(err.detail, "'SEED RL V-trace'") != NULL);
+    struct fulcrum_reference *reference = load("sf-fig3-10-core-atari");
+    ASSERT_FAILS(fulcrum_reference_keep_series(reference, "SEED RL", &err),
+        FULCRUM_ERR_UNKNOWN_NAME, "'SEED RL V-trace'");
     size_t all = reference->point_count;
-    ASSERT_OK(fulcrum_reference_keep_series(reference, "SEED RL V-trace", &err));
+    ASSERT_OK(fulcrum_reference_keep_series(reference, "SEED RL V-trace", NULL));
     CU_ASSERT_EQUAL(reference->point_count, 5);
     CU_ASSERT(all > 5);
     for (size_t i = 0; i < reference->point_count; i++) {
@@ -179,22 +175,18 @@ TEST(test_series_have_calibrations_of_their_own)
 TEST(test_calibrations_lie_beside_the_reference)
 {
     struct scratch scratch = scratch_new();
-    struct fulcrum_reference *reference = NULL;
-    char *path = scratch_write(&scratch, "my.json",
+    struct fulcrum_reference *reference = load(scratch_put(&scratch, "my.json",
         HEAD
         "\"calibration\":\"c.json\",\"calibrations\":{\"one\":\"/d/c.json\"}," SERIES
-        "}");
-    char *beside = scratch_write(&scratch, "c.json", "");
-    ASSERT_OK(fulcrum_reference_load(path, &reference, NULL));
-    CU_ASSERT_STRING_EQUAL(reference->calibration, beside);
+        "}"));
+    CU_ASSERT_STRING_EQUAL(reference->calibration, scratch_put(&scratch, "c.json", ""));
     CU_ASSERT_STRING_EQUAL(
         fulcrum_reference_calibration(reference, "one"), "/d/c.json");
     fulcrum_reference_free(reference);
-    free(beside);
-    free(path);
     scratch_free(&scratch);
 }
 
+/* A preset with what it extends, and an object whose other fields stay unknown. */
 TEST(test_machine_and_workload_fill_the_design)
 {
     struct fulcrum_reference *reference = load_good(
@@ -240,16 +232,6 @@ static void check_preset(const struct fulcrum_reference *reference)
     }
 }
 
-static struct fulcrum_reference *load_shipped(const char *name)
-{
-    struct fulcrum_reference *reference = NULL;
-    struct fulcrum_error err = {FULCRUM_OK, ""};
-    ASSERT_OK(fulcrum_reference_load(name, &reference, &err));
-    CU_ASSERT_STRING_EQUAL(err.detail, "");
-    CU_ASSERT_PTR_NOT_NULL_FATAL(reference);
-    return reference;
-}
-
 /* The first row of a table that names it; "" where there is none. */
 static void find_row(const char *document, const char *name, char *out, size_t size)
 {
@@ -284,7 +266,7 @@ static void each_shipped(void (*check)(const struct fulcrum_reference *reference
     ASSERT_OK(fulcrum_preset_list(FULCRUM_PRESET_REFERENCE, &entries, &count, NULL));
     CU_ASSERT(count >= 33);
     for (size_t i = 0; i < count; i++) {
-        struct fulcrum_reference *reference = load_shipped(entries[i].name);
+        struct fulcrum_reference *reference = load(entries[i].name);
         check(reference);
         fulcrum_reference_free(reference);
     }
@@ -393,9 +375,9 @@ static void add_source(struct fulcrum_reference *reference, const char *part)
 static void assert_round_trip(const struct fulcrum_reference *shipped)
 {
     struct scratch scratch = scratch_new();
-    char *path = scratch_path(&scratch, "saved.json");
-    char *again = scratch_path(&scratch, "again.json");
-    struct fulcrum_reference *reference = load_shipped(shipped->name);
+    const char *path = scratch_at(&scratch, "saved.json");
+    const char *again = scratch_at(&scratch, "again.json");
+    struct fulcrum_reference *reference = load(shipped->name);
     if (reference->machine[0] != '\0') {
         add_source(reference, "machine");
     }
@@ -403,7 +385,7 @@ static void assert_round_trip(const struct fulcrum_reference *shipped)
         add_source(reference, "workload");
     }
     ASSERT_OK(fulcrum_reference_save(reference, path, NULL));
-    struct fulcrum_reference *read = load_shipped(path);
+    struct fulcrum_reference *read = load(path);
     assert_same(read, reference);
     assert_close("frame skip", read->frame_skip, 1.0, 0.0);
     /* The same bytes once more: nothing is lost by being read. */
@@ -414,8 +396,6 @@ static void assert_round_trip(const struct fulcrum_reference *shipped)
     CU_ASSERT_STRING_EQUAL(second, first);
     free(first);
     free(second);
-    free(path);
-    free(again);
     fulcrum_reference_free(read);
     fulcrum_reference_free(reference);
     scratch_free(&scratch);
@@ -440,21 +420,9 @@ static struct fulcrum_reference odd_reference(void)
         {"cpu_w", 1e20, 3.0000000000000004},
     };
     static struct fulcrum_reference_point points[] = {
-        {.index = 0,
-            .series = "one \\ two",
-            .settings = settings,
-            .setting_count = 3,
-            .observations = observations,
-            .observation_count = 3},
-        {.index = 1,
-            .series = "one \\ two",
-            .settings = settings,
-            .setting_count = 1,
-            .observations = observations,
-            .observation_count = 1},
-    };
-    static struct fulcrum_reference_source sources[] = {
-        {"points", "line one\nline two"}};
+        {0, "one \\ two", 3, settings, 3, observations},
+        {1, "one \\ two", 1, settings, 1, observations}};
+    static struct fulcrum_reference_source source = {"points", "line one\nline two"};
     struct fulcrum_reference odd = {.name = "odd",
         .title = "Odd \"things\"",
         .note = "a tab\there",
@@ -465,7 +433,7 @@ static struct fulcrum_reference odd_reference(void)
         .point_count = 2,
         .points = points,
         .source_count = 1,
-        .sources = sources};
+        .sources = &source};
     fulcrum_design_init(&odd.design);
     return odd;
 }
@@ -473,20 +441,19 @@ static struct fulcrum_reference odd_reference(void)
 TEST(test_odd_text_and_numbers_survive)
 {
     struct scratch scratch = scratch_new();
-    char *path = scratch_path(&scratch, "odd.json");
+    const char *path = scratch_at(&scratch, "odd.json");
     struct fulcrum_reference odd = odd_reference();
     ASSERT_OK(fulcrum_reference_save(&odd, path, NULL));
-    struct fulcrum_reference *read = load_shipped(path);
+    struct fulcrum_reference *read = load(path);
     assert_same(read, &odd);
     fulcrum_reference_free(read);
-    free(path);
     scratch_free(&scratch);
 }
 
 TEST(test_a_reference_without_name_or_source_is_not_saved)
 {
     struct scratch scratch = scratch_new();
-    char *path = scratch_path(&scratch, "none.json");
+    const char *path = scratch_at(&scratch, "none.json");
     for (int i = 0; i < 2; i++) {
         struct fulcrum_reference odd = odd_reference();
         odd.source_count = i == 0 ? 0 : 1;
@@ -495,7 +462,6 @@ TEST(test_a_reference_without_name_or_source_is_not_saved)
             "none.json: a reference needs a name and a source");
     }
     CU_ASSERT_EQUAL(scratch_count(&scratch), 0);
-    free(path);
     scratch_free(&scratch);
 }
 
@@ -503,19 +469,17 @@ TEST(test_a_write_that_fails_leaves_nothing)
 {
     struct scratch scratch = scratch_new();
     struct fulcrum_reference odd = odd_reference();
-    char *nowhere = scratch_path(&scratch, "no/such/folder.json");
     ASSERT_FAILS(
-        fulcrum_reference_save(&odd, nowhere, &err), FULCRUM_ERR_FILE, "folder.json");
+        fulcrum_reference_save(&odd, scratch_at(&scratch, "no/such/folder.json"), &err),
+        FULCRUM_ERR_FILE, "folder.json");
     CU_ASSERT_EQUAL(scratch_count(&scratch), 0);
     /* A folder of that name: the text is written beside it, and cannot take its place.
      */
-    char *taken = scratch_path(&scratch, "taken.json");
+    const char *taken = scratch_at(&scratch, "taken.json");
     CU_ASSERT_EQUAL_FATAL(mkdir(taken, 0777), 0);
     ASSERT_FAILS(
         fulcrum_reference_save(&odd, taken, &err), FULCRUM_ERR_FILE, "taken.json");
     CU_ASSERT_EQUAL(scratch_count(&scratch), 1);
-    free(nowhere);
-    free(taken);
     scratch_free(&scratch);
 }
 
@@ -533,9 +497,8 @@ static enum fulcrum_status load_text(
 {
     struct scratch scratch = scratch_new();
     struct fulcrum_design design = paper();
-    char *path = scratch_write(&scratch, "my runs.CSV", text);
+    const char *path = scratch_put(&scratch, "my runs.CSV", text);
     enum fulcrum_status status = fulcrum_reference_csv_load(path, &design, out, err);
-    free(path);
     scratch_free(&scratch);
     return status;
 }
@@ -684,9 +647,7 @@ static enum fulcrum_status load_rows(size_t count, struct fulcrum_error *err)
 
 TEST(test_a_file_has_its_limit)
 {
-    struct fulcrum_error err = {FULCRUM_OK, ""};
-    ASSERT_OK(load_rows(FULCRUM_REFERENCE_CSV_ROWS_MOST, &err));
-    CU_ASSERT_EQUAL(
-        load_rows(FULCRUM_REFERENCE_CSV_ROWS_MOST + 1, &err), FULCRUM_ERR_RANGE);
-    assert_part(err.detail, "1001 rows: expected at most 1000");
+    ASSERT_OK(load_rows(FULCRUM_REFERENCE_CSV_ROWS_MOST, NULL));
+    ASSERT_FAILS(load_rows(FULCRUM_REFERENCE_CSV_ROWS_MOST + 1, &err),
+        FULCRUM_ERR_RANGE, "1001 rows: expected at most 1000");
 }
