@@ -182,6 +182,17 @@ DESIGN_TEST(test_tables_hold_only_where_they_were_measured)
     design = design_of(f, &point);
     CU_ASSERT_EQUAL(design.machine.cpu.curve, FULCRUM_CURVE_SATURATING);
     CU_ASSERT_EQUAL(design.capacity_count, 0);
+    /* A parameter of the form that is given, in a sweep or by the user, is used. */
+    varied = (struct fulcrum_setting){fulcrum_field_find("machine.cpu.knee"), 3, NULL};
+    design = design_of(f, &point);
+    CU_ASSERT_EQUAL(design.machine.cpu.curve, FULCRUM_CURVE_SATURATING);
+    CU_ASSERT_EQUAL(design.batch_count, 2);
+    set(f, "workload.network.per_batch_s", 0);
+    set(f, "workload.network.per_item_s", 0);
+    start(f);
+    design = design_of(f, &nominal);
+    CU_ASSERT_EQUAL(design.machine.cpu.curve, FULCRUM_CURVE_TABLE);
+    CU_ASSERT_EQUAL(design.batch_count, 0);
 }
 
 DESIGN_TEST(test_watts_are_taken_only_for_the_cpu_they_were_measured_on)

@@ -272,6 +272,10 @@ TEST(test_a_measured_table_counts_requests)
     CU_ASSERT_EQUAL(replicas.flags, 0);
     designs_set(&design, "workload.batching.policy=fixed workload.batching.size=20");
     CU_ASSERT_EQUAL(lower(&design).flags, FULCRUM_FLAG_BEYOND_TABLE);
+    /* No factor leads from the table to a line of 0: that line stands. */
+    designs_set(
+        &design, "workload.network.per_batch_s=0 workload.network.per_item_s=0");
+    CU_ASSERT_EQUAL(lower(&design).network.gpu.count, 0);
 }
 
 /* Copying is counted by observation, requests and wake-ups by actor. */
