@@ -25,17 +25,15 @@ void reply_words(struct fulcrum_reply *out, const char *line)
 struct fulcrum_result *reply_to(const char *line)
 {
     struct fulcrum_context context = {.quiet = true};
-    struct fulcrum_reply *reply = calloc(1, sizeof *reply);
-    CU_ASSERT_FATAL(reply != NULL);
-    reply_words(reply, line);
-    ASSERT_OK(fulcrum_reply_ask(reply, &context, NULL));
-    struct fulcrum_result *result = reply->result;
+    struct fulcrum_reply reply = {.result = NULL};
+    reply_words(&reply, line);
+    ASSERT_OK(fulcrum_reply_ask(&reply, &context, NULL));
+    struct fulcrum_result *result = reply.result;
     if (result == NULL) {
-        (void)fprintf(stderr, "%s: %s\n", line, reply->refusal.detail);
+        (void)fprintf(stderr, "%s: %s\n", line, reply.refusal.detail);
     }
-    reply->result = NULL;
-    fulcrum_reply_clear(reply);
-    free(reply);
+    reply.result = NULL;
+    fulcrum_reply_clear(&reply);
     return result;
 }
 

@@ -90,7 +90,8 @@ static const char *keep(struct scratch *scratch, char *path)
     if (kept == NULL) {
         exit(EXIT_FAILURE);
     }
-    *kept = (struct scratch_path){path, scratch->paths};
+    kept->path = path;
+    kept->next = scratch->paths;
     scratch->paths = kept;
     return path;
 }

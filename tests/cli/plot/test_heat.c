@@ -188,7 +188,7 @@ TEST(test_colours_grow_lighter_evenly)
 static const double threads[] = {8, 16, 32};
 static const double sms[] = {20, 40, 60, 80};
 
-static void fill(double values[12], double value)
+static void set_all(double values[12], double value)
 {
     for (size_t i = 0; i < 12; i++) {
         values[i] = value;
@@ -204,9 +204,9 @@ static struct grid grid_of(double value_of_9, double offset)
         grid.value[i] = 100.0 * (1.0 + (double)(i % 3)) * (1.0 + (double)row) + offset;
     }
     grid.value[9] = value_of_9;
-    fill(grid.ratio, (double)NAN);
-    fill(grid.lo, (double)NAN);
-    fill(grid.hi, (double)NAN);
+    set_all(grid.ratio, (double)NAN);
+    set_all(grid.lo, (double)NAN);
+    set_all(grid.hi, (double)NAN);
     return grid;
 }
 
@@ -318,7 +318,7 @@ TEST(test_values_below_zero_have_round_contours)
 TEST(test_equal_values_have_no_best_cell)
 {
     struct grid grid = grid_of(7.0, 0.0);
-    fill(grid.value, 7.0);
+    set_all(grid.value, 7.0);
     check_said(&grid,
         (struct said[]){{"within 1 % of 7 everywhere", 1}, {"best", 0}, {NULL, 0}});
     for (size_t i = 0; i < 12; i++) {
@@ -353,7 +353,7 @@ TEST(test_intervals_are_put_into_words)
     }
     check_said(&grid, (struct said[]){{"90 % interval: 900 to 1.2k at the best", 1},
                           {"at most 10 % below and 50 % above", 1}, {NULL, 0}});
-    fill(grid.lo, (double)NAN);
+    set_all(grid.lo, (double)NAN);
     check_said(&grid, (struct said[]){{"interval", 0}, {NULL, 0}});
 }
 
@@ -408,6 +408,7 @@ TEST(test_large_grids_stay_small)
     fulcrum_canvas_free(canvas);
 }
 
+/* Options that every drawing here has. */
 #define PAGE .width_pt = 640.0, .height_pt = 480.0
 #define HEAD                                                                           \
     "machine,machine.cpu.thread_count,run.sm_count,actor_count,steps_per_s,runtime_s," \
