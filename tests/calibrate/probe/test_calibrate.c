@@ -15,7 +15,7 @@
 #include "tests/support/suite.h"
 
 /* Long enough for every probe to take its first samples. */
-#define BUDGET_S 2.5
+#define BUDGET_S 4.0
 
 static const struct fulcrum_calibrate_options cheap = {
     .actor = "cartpole",
@@ -67,8 +67,11 @@ static void assert_is_there(
     const struct fulcrum_calibration *calibration, const char *const *names)
 {
     for (; *names != NULL; names++) {
-        assert_close(*names, probing_value(calibration, *names),
-            probing_value(calibration, *names), 0.0);
+        double value = probing_value(calibration, *names);
+        CU_ASSERT(isfinite(value));
+        if (!isfinite(value)) {
+            (void)printf("\n    %s is missing", *names);
+        }
     }
 }
 

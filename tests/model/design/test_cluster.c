@@ -159,12 +159,6 @@ TEST(test_model_parallelism_is_amdahls_law)
     }
 }
 
-TEST(test_a_hybrid_of_one_is_data_parallel)
-{
-    const struct fulcrum_cluster cluster = network();
-    CU_ASSERT_TRUE(isnan(designs_crossover(&cluster, 8, 1, counts, COUNTS)));
-}
-
 static void assert_product(
     const struct fulcrum_cluster *cluster, double device_count, double parts)
 {
