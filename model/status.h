@@ -38,7 +38,8 @@ struct fulcrum_error {
     char detail[2000];
 };
 
-/* FULCRUM_NOT_INLINE: functions whose loops are slower inside those of their callers. */
+/* FULCRUM_NOT_INLINE: functions whose loops are slower inside those of their callers.
+ */
 #if defined(__GNUC__)
 #define FULCRUM_MUST_CHECK         __attribute__((warn_unused_result))
 #define FULCRUM_PRINTF(text, args) __attribute__((format(printf, text, args)))

@@ -40,7 +40,7 @@ struct fulcrum_pareto {
     size_t front_count;
     size_t count;
     size_t capacity;
-    size_t beater; /* of the point last dropped, in the front */
+    size_t beater;   /* of the point last dropped, in the front */
     size_t *indices; /* what the caller has borrowed */
 };
 
@@ -129,8 +129,8 @@ static bool reaches(const struct entry *entry, const struct entry *other)
            entry->key[2] >= other->key[2];
 }
 
-/* By the beater of the point before, which is near in a sweep, or by one of a few spread
- * over the front: most points are, and need not wait. */
+/* By the beater of the point before, which is near in a sweep, or by one of a few
+ * spread over the front: most points are, and need not wait. */
 static bool is_soon_beaten(struct fulcrum_pareto *pareto, const struct entry *entry)
 {
     for (size_t i = 0; i <= PROBES && i < pareto->front_count; i++) {
