@@ -51,6 +51,13 @@ static const char *const words[CSV_WORDS] = {"steps_per_s", "frames_per_s", "spe
     "speedup" CSV_HALF_WIDTH, "runtime_rel" CSV_HALF_WIDTH, "gpu_w" CSV_HALF_WIDTH,
     CSV_SERIES, CSV_BASE, FULCRUM_REFERENCE_ENV_COUNT, "actors"};
 
+/* What frameworks print: agent steps a second, and environments of all actors. */
+static const struct {
+    const char *name;
+    size_t word;
+} framework_words[] = {{"fps", CSV_STEPS_PER_S}, {"sps", CSV_STEPS_PER_S},
+    {"n_envs", CSV_WORD_ENV_COUNT}, {"num_envs", CSV_WORD_ENV_COUNT}};
+
 enum { CSV_RATES = CSV_GPU_W };
 
 struct csv_field {
@@ -307,21 +314,40 @@ static int sets_field(
     return 0;
 }
 
+static size_t word_of(const char *name)
+{
+    for (size_t i = 0; i < sizeof framework_words / sizeof framework_words[0]; i++) {
+        if (strcmp(name, framework_words[i].name) == 0) {
+            return framework_words[i].word;
+        }
+    }
+    size_t i = 0;
+    while (i < CSV_WORDS && strcmp(name, words[i]) != 0) {
+        i++;
+    }
+    return i;
+}
+
 static void read_header(struct csv_reader *reader)
 {
     size_t count = fulcrum_csv_column_count(reader->table);
     for (size_t i = 0; i < CSV_WORDS; i++) {
-        size_t column = fulcrum_csv_find(reader->table, words[i]);
-        reader->column[i] = column < count ? column : CSV_COLUMN_NONE;
+        reader->column[i] = CSV_COLUMN_NONE;
     }
     for (size_t column = 0; column < count; column++) {
-        size_t i = 0;
-        while (i <= CSV_WORD_ENV_COUNT && reader->column[i] != column) {
-            i++;
+        const char *name = fulcrum_csv_column_name(reader->table, column);
+        size_t word = word_of(name);
+        if (word < CSV_WORDS && csv_has(reader, word)) {
+            fulcrum_reader_fault(&reader->faults, FULCRUM_ERR_FORMAT,
+                "column %zu: '%s' says again what column %zu says", column + 1, name,
+                reader->column[word] + 1);
+            continue;
         }
-        if (i > CSV_WORD_ENV_COUNT) {
+        if (word < CSV_WORDS) {
+            reader->column[word] = column;
+        }
+        if (word > CSV_WORD_ENV_COUNT) {
             /* A column whose name is that of a field, or short for one. */
-            const char *name = fulcrum_csv_column_name(reader->table, column);
             const struct fulcrum_field *field = fulcrum_field_find(name);
             if (field == NULL || field->kind == FULCRUM_FIELD_TEXT) {
                 fault_column(reader, column);
