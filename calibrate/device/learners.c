@@ -63,8 +63,14 @@ static enum fulcrum_status check_options(
             bounds[i].network == EITHER || bounds[i].network == (int)options->network;
         FAIL_IF(is_bound && (bounds[i].value < bounds[i].min ||
                                 bounds[i].value > bounds[i].max),
-            err, FULCRUM_ERR_RANGE, "%s = %zu is outside [%zu, %zu]", bounds[i].name,
-            bounds[i].value, bounds[i].min, bounds[i].max);
+            err, FULCRUM_ERR_RANGE, "network %s: %s = %zu is outside [%zu, %zu]%s",
+            fulcrum_learner_network_name(options->network), bounds[i].name,
+            bounds[i].value, bounds[i].min, bounds[i].max,
+            strcmp(bounds[i].name, "input_count") == 0
+                ? ", the numbers of an observation; network r2d2 takes images, of 84 x "
+                  "84 "
+                  "x 4 bytes"
+                : "");
     }
     return FULCRUM_OK;
 }

@@ -213,7 +213,7 @@ static void fail_late(struct fulcrum_env *worker, uint32_t code)
     if (call[0] != '\0') {
         worker_fail(worker, "%s has not returned for %.3g s", call, limit_s);
     } else if (code == FULCRUM_WORKER_DESCRIBE || code == FULCRUM_WORKER_CREATE) {
-        worker_fail(worker, "has not %s within %.3g s",
+        worker_fail(worker, "has not %s within %.3g s; --env-limit allows more",
             code == FULCRUM_WORKER_DESCRIBE ? "started" : "been created", limit_s);
     } else {
         worker_fail(worker, "has not answered for %.3g s, after step %llu", limit_s,

@@ -102,6 +102,11 @@ static void check_entries(const struct fulcrum_node *map, enum fulcrum_preset_ki
     }
 }
 
+static bool is_text(const struct fulcrum_node *node)
+{
+    return json_object_is_type(node->json, json_type_string);
+}
+
 /* Entries that cover_check refused are taken too: one fault each is enough. */
 static int find_entry(
     const struct fulcrum_node *root, const char *key, struct fulcrum_source *out)
@@ -117,7 +122,7 @@ static int find_entry(
         out->spread_factor = fulcrum_node_value(&spread);
         text = fulcrum_node_member(&entry, "reason");
     }
-    if (json_object_is_type(text.json, json_type_string)) {
+    if (is_text(&text)) {
         (void)snprintf(
             out->text, sizeof out->text, "%s", json_object_get_string(text.json));
     }
@@ -126,7 +131,8 @@ static int find_entry(
 
 /*
  * The entry with the longest key that covers `path` ("gpu.idle_w"): that field itself
- * or a group around it; a prior beats a source with the same key. Returns 0 if none.
+ * or a group around it; a prior beats a source with the same key. A source that is a
+ * text covers what has no entry. Returns 0 if none.
  *   out      text, is_prior and spread_factor are set
  */
 static int cover_find(
@@ -140,7 +146,9 @@ static int cover_find(
         }
         char *dot = strrchr(key, '.');
         if (dot == NULL) {
-            return 0;
+            struct fulcrum_node all = fulcrum_node_member(root, "source");
+            return is_text(&all) && snprintf(out->text, sizeof out->text, "%s",
+                                        json_object_get_string(all.json)) > 0;
         }
         *dot = '\0';
     }
@@ -200,7 +208,9 @@ static void note_source(const struct walk *walk, const struct fulcrum_node *node
     if (!cover_find(walk->root, relative, source) &&
         field->kind != FULCRUM_FIELD_TEXT) {
         fulcrum_node_fault(node, FULCRUM_ERR_MISSING,
-            "no source: expected an entry of \"source\" or \"prior\" that covers it");
+            "no source: expected an entry of \"source\" or \"prior\" that covers it, "
+            "or one "
+            "text as \"source\" of all values");
     }
     (void)snprintf(source->path, sizeof source->path, "%s", field->path);
     (void)snprintf(source->file, sizeof source->file, "%s", walk->name);
@@ -336,7 +346,11 @@ static void apply(
     if (name != NULL) {
         struct fulcrum_node source = fulcrum_node_member(root, "source");
         struct fulcrum_node prior = fulcrum_node_member(root, "prior");
-        check_entries(&source, io->kind, check_text);
+        if (is_text(&source)) {
+            check_text(&source);
+        } else {
+            check_entries(&source, io->kind, check_text);
+        }
         check_entries(&prior, io->kind, check_prior);
     }
     enter_group(&walk, root, fulcrum_preset_kind_name(io->kind));

@@ -185,8 +185,9 @@ static void add_design(struct json_object *properties, enum fulcrum_preset_kind 
     add(properties,
         "{'extends':{'type':'string','description':\"a preset's name or a path; its "
         "fields hold unless this file gives them\"},"
-        "'source':{'type':'object','description':'where the value of a field, or of "
-        "every field of a group, was read','additionalProperties':{'type':'string'}},"
+        "'source':{'type':['object','string'],'description':'where the value of a "
+        "field, or of every field of a group, was read; a text: where all were','"
+        "additionalProperties':{'type':'string'}},"
         "'prior':{'type':'object','description':'fields without a source: why this "
         "value, and how far off it may be','additionalProperties':{'type':'object',"
         "'required':['spread_factor','reason'],'additionalProperties':false,"

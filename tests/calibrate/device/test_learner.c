@@ -399,18 +399,20 @@ TEST(test_options_outside_their_range_are_refused)
 {
     const size_t huge = (size_t)1 << 40;
     struct refused cases[] = {
-        {"max_batch", small_r2d2},
-        {"max_batch", small_mlp},
-        {"action_count", small_r2d2},
-        {"action_count", small_mlp},
-        {"train_batch", small_r2d2},
-        {"train_batch", small_mlp},
-        {"train_unroll", small_r2d2},
-        {"train_burn_in", small_r2d2},
-        {"train_batch x", small_r2d2},
-        {"input_count", small_mlp},
-        {"input_count x train_batch", small_mlp},
-        {"input_count x max_batch", small_mlp},
+        {"network r2d2: max_batch", small_r2d2},
+        {"network mlp: max_batch", small_mlp},
+        {"network r2d2: action_count", small_r2d2},
+        {"network mlp: action_count", small_mlp},
+        {"network r2d2: train_batch", small_r2d2},
+        {"network mlp: train_batch", small_mlp},
+        {"network r2d2: train_unroll", small_r2d2},
+        {"network r2d2: train_burn_in", small_r2d2},
+        {"network r2d2: train_batch x", small_r2d2},
+        {"network mlp: input_count = 100800 is outside [1, 65536], the numbers of an "
+         "observation; network r2d2 takes images",
+            small_mlp},
+        {"network mlp: input_count x train_batch", small_mlp},
+        {"network mlp: input_count x max_batch", small_mlp},
         {"network", small_mlp},
     };
     cases[0].options.max_batch = 0;
@@ -423,7 +425,7 @@ TEST(test_options_outside_their_range_are_refused)
     cases[7].options.train_burn_in = huge;
     cases[8].options.train_batch = 1024;
     cases[8].options.train_unroll = 16;
-    cases[9].options.input_count = 0;
+    cases[9].options.input_count = 100800;
     cases[10].options.input_count = 65536;
     cases[10].options.train_batch = 4097;
     cases[11].options.input_count = 65536;

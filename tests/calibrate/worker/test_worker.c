@@ -268,7 +268,7 @@ static const struct fault_case {
     {"no-actions", "describes 0 actions, expected 1 to"},
     {"skip-0", "describes a frame skip of 0, expected 1 to 1000"},
     {"undescribed", "cannot be described: describe returned 5"},
-    {"start-block", "has not started within 1 s"},
+    {"start-block", "has not started within 1 s; --env-limit allows more"},
     {"start-crash", " while it started"},
     {"uncreated", "cannot be created: the moon is in the wrong place"},
     {"version", "was built for version 2 of fulcrum_env.h; this is version 1"},

@@ -176,16 +176,16 @@ DESIGN_TEST(test_tables_hold_only_where_they_were_measured)
     CU_ASSERT_EQUAL(design.batch_count, 2);
     assert_close("table's t0", design.batch_line_per_batch_s, 1e-3, 0.0);
     assert_close("table's t1", design.batch_line_per_item_s, 1e-4, 0.0);
-    struct fulcrum_setting varied = {
-        fulcrum_field_find("machine.cpu.thread_count"), 16, NULL};
-    struct fulcrum_point point = {&varied, 1, 0, 0};
-    design = design_of(f, &point);
-    CU_ASSERT_EQUAL(design.machine.cpu.curve, FULCRUM_CURVE_SATURATING);
-    CU_ASSERT_EQUAL(design.capacity_count, 0);
     /* A parameter of the form that is given, in a sweep or by the user, is used. */
-    varied = (struct fulcrum_setting){fulcrum_field_find("machine.cpu.knee"), 3, NULL};
-    design = design_of(f, &point);
-    CU_ASSERT_EQUAL(design.machine.cpu.curve, FULCRUM_CURVE_SATURATING);
+    const struct fulcrum_setting varied[] = {
+        {fulcrum_field_find("machine.cpu.thread_count"), 16, NULL},
+        {fulcrum_field_find("machine.cpu.knee"), 3, NULL}};
+    for (size_t i = 0; i < LENGTH(varied); i++) {
+        const struct fulcrum_point point = {&varied[i], 1, 0, 0};
+        design = design_of(f, &point);
+        CU_ASSERT_EQUAL(design.machine.cpu.curve, FULCRUM_CURVE_SATURATING);
+        CU_ASSERT_EQUAL(design.capacity_count, 0);
+    }
     CU_ASSERT_EQUAL(design.batch_count, 2);
     set(f, "workload.network.per_batch_s", 0);
     set(f, "workload.network.per_item_s", 0);

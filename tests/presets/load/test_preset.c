@@ -94,6 +94,24 @@ TEST(test_a_given_machine_is_read_with_its_sources)
     CU_ASSERT_EQUAL(sources.count, 0);
 }
 
+/* Of what has no entry of its own. */
+TEST(test_one_source_may_be_that_of_all_values)
+{
+    struct fulcrum_design design;
+    struct fulcrum_sources sources = {0, NULL};
+    fulcrum_design_init(&design);
+    ASSERT_OK(load_machine(HEAD
+        "\"rest_w\":4e2,\"gpu\":{\"idle_w\":40},\"source\":\"inventory\","
+        "\"prior\":{\"rest_w\":{\"spread_factor\":1.3,\"reason\":\"d\"}}}",
+        &design, &sources, NULL));
+    CU_ASSERT_STRING_EQUAL(source_of(&sources, "machine.rest_w").text, "d");
+    CU_ASSERT_STRING_EQUAL(source_of(&sources, "machine.gpu.idle_w").text, "inventory");
+    fulcrum_sources_free(&sources);
+    ASSERT_FAILS(
+        load_machine(HEAD "\"rest_w\":4e2,\"source\":\"\"}", &design, NULL, &err),
+        FULCRUM_ERR_RANGE, "my.json: source = \"\": expected some text");
+}
+
 TEST(test_a_child_overrides_takes_back_and_keeps)
 {
     struct scratch scratch = scratch_new();
