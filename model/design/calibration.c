@@ -291,6 +291,13 @@ static void check_parameter(
     FAULT_IF(!on_scale && parameter->standard_error > 0.0, err, FULCRUM_ERR_RANGE,
         "%s = %.6g: not inside the range of its scale %s", parameter->path, value,
         fulcrum_scale_name(parameter->scale));
+    FAULT_IF(scale == FULCRUM_SCALE_LOG && value > 0.0 &&
+                 parameter->standard_error > 100.0 * value,
+        err, FULCRUM_ERR_RANGE,
+        "%s: standard_error = %.6g: expected at most 100 times the value %.6g: it has "
+        "the "
+        "value's unit and is no factor, on the scale log too",
+        parameter->path, parameter->standard_error, value);
 }
 
 /* Correlations within [-1, 1], finite, symmetric, diagonal the squares of the errors.

@@ -97,6 +97,8 @@ TEST(test_check_names_each_fault)
         {"workload.step.mean_s", 1, -1, FULCRUM_SCALE_LINEAR, FULCRUM_ERR_RANGE,
             "standard_error"},
         {"workload.step.cv", 0, 0.1, FULCRUM_SCALE_LOG, FULCRUM_ERR_RANGE, "scale log"},
+        {"workload.step.mean_s", 2e-3, 1.3, FULCRUM_SCALE_LOG, FULCRUM_ERR_RANGE,
+            "is no factor"},
         {"workload.step.cv", 2, 0.1, FULCRUM_SCALE_LOGIT, FULCRUM_ERR_RANGE,
             "scale logit"},
     };
