@@ -654,7 +654,7 @@ static enum fulcrum_status apply_values(const struct fulcrum_reference_fit *fit,
             .scale = from->prior.scale,
             .origin = FULCRUM_ORIGIN_FITTED};
         memcpy(parameter.path, from->prior.path, sizeof parameter.path);
-        (void)strncpy(parameter.source, source, sizeof parameter.source - 1);
+        (void)snprintf(parameter.source, sizeof parameter.source, "%s", source);
         TRY(fulcrum_calibration_add_parameter(calibration, &parameter, err));
     }
     for (size_t i = 0; i < n * n; i++) {
