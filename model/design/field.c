@@ -26,6 +26,7 @@
 #define KIND_DEVICE      FULCRUM_FIELD_CHOICE, fulcrum_simulation_device_name
 #define KIND_LAW         FULCRUM_FIELD_CHOICE, fulcrum_step_law_name
 #define KIND_POLICY      FULCRUM_FIELD_CHOICE, fulcrum_batch_policy_name
+#define KIND_LOOP        FULCRUM_FIELD_CHOICE, fulcrum_loop_name
 #define KIND_ALLREDUCE   FULCRUM_FIELD_CHOICE, fulcrum_allreduce_name
 #define KIND_BATCH_SCALING FULCRUM_FIELD_CHOICE, fulcrum_batch_scaling_name
 

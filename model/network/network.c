@@ -75,6 +75,13 @@ const char *fulcrum_batch_policy_name(int policy)
     return i < sizeof names / sizeof names[0] ? names[i] : NULL;
 }
 
+const char *fulcrum_loop_name(int loop)
+{
+    static const char *const names[] = {"central", "alternating"};
+    size_t i = (size_t)loop;
+    return i < sizeof names / sizeof names[0] ? names[i] : NULL;
+}
+
 enum fulcrum_bottleneck fulcrum_bottleneck_of(const struct fulcrum_solution *solution)
 {
     const struct {

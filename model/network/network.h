@@ -26,6 +26,12 @@ enum fulcrum_batch_policy {
     FULCRUM_BATCH_FIXED   /* waits for exactly `size` */
 };
 
+enum fulcrum_loop {
+    FULCRUM_LOOP_CENTRAL, /* batches and training steps share the GPU and overlap with
+                             environment steps, as in SEED RL */
+    FULCRUM_LOOP_ALTERNATING /* no batch starts while it trains, as in PPO */
+};
+
 struct fulcrum_step {
     double mean_s; /* of one request at c = 1, >= 0: alone on the CPU; with turbo, at
                       the clock of a fully busy CPU */
@@ -67,6 +73,7 @@ struct fulcrum_network {
                        there is nothing to overlap and it has no effect */
     double delay_s; /* from the end of the GPU to the actor's next step, >= 0 */
     struct fulcrum_training training;
+    enum fulcrum_loop loop;
 };
 
 /*
@@ -93,6 +100,8 @@ const char *fulcrum_step_law_name(int law);
 
 /* As fulcrum_step_law_name. */
 const char *fulcrum_batch_policy_name(int policy);
+/* As fulcrum_step_law_name. */
+const char *fulcrum_loop_name(int loop);
 
 /* What a method of solving a network is asked, and what it gives. */
 

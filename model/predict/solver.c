@@ -78,6 +78,39 @@ static bool beyond_batch_table(const struct fulcrum_batch_time *time, double bat
                                   batch < time->size[0] - slack);
 }
 
+/*
+ * What alternates is solved in turns: K steps without any training, then a training
+ * step without any other work. Shares of time are those of the first turn, thinned;
+ * actors wait out the second one before their next batch. docs/model.md "Loops".
+ */
+static enum fulcrum_status solve_in_turns(const struct method *method,
+    const struct fulcrum_network *network, const struct fulcrum_solver_options *options,
+    struct fulcrum_solution *out, struct fulcrum_error *err)
+{
+    struct fulcrum_network rollout = *network;
+    rollout.training = (struct fulcrum_training){.env_steps_per_train_step = 0.0};
+    TRY(method->solve(&rollout, options, out, err));
+    double period = network->training.env_steps_per_train_step;
+    double rollout_s = period / out->steps_per_s;
+    double share = rollout_s / (rollout_s + network->training.train_step_s);
+    double *const shared[] = {&out->steps_per_s, &out->cpu_thread_busy_frac,
+        &out->cpu_core_busy_frac, &out->host_busy_frac, &out->gpu_inference_busy_frac};
+    for (size_t i = 0; i < sizeof shared / sizeof shared[0]; i++) {
+        *shared[i] *= share;
+    }
+    if (out->has_interval) {
+        out->steps_per_s_lo =
+            1.0 / (1.0 / out->steps_per_s_lo + network->training.train_step_s / period);
+        out->steps_per_s_hi =
+            1.0 / (1.0 / out->steps_per_s_hi + network->training.train_step_s / period);
+    }
+    out->error_rel *= share;
+    out->gpu_train_busy_frac = 1.0 - share;
+    out->gpu_busy_frac = out->gpu_busy_frac * share + out->gpu_train_busy_frac;
+    out->residence.gpu_s += network->actors / period * network->training.train_step_s;
+    return FULCRUM_OK;
+}
+
 enum fulcrum_status fulcrum_solve(const struct fulcrum_network *network,
     const struct fulcrum_solver_options *options, struct fulcrum_solution *out,
     struct fulcrum_error *err)
@@ -85,7 +118,11 @@ enum fulcrum_status fulcrum_solve(const struct fulcrum_network *network,
     size_t method = (size_t)options->method;
     assert(method < sizeof methods / sizeof methods[0]);
     struct fulcrum_solution found = {.flags = 0};
-    TRY(methods[method].solve(network, options, &found, err));
+    bool takes_turns = network->loop == FULCRUM_LOOP_ALTERNATING &&
+                       network->training.env_steps_per_train_step > 0.0 &&
+                       options->method != FULCRUM_METHOD_SIMULATE;
+    TRY(takes_turns ? solve_in_turns(&methods[method], network, options, &found, err)
+                    : methods[method].solve(network, options, &found, err));
     found.bottleneck = fulcrum_bottleneck_of(&found);
     const struct fulcrum_cpu_station *cpu = &network->cpu;
     double most_stepping = fmin(network->actors, fulcrum_cpu_servers(cpu));

@@ -381,6 +381,22 @@ double fulcrum_active_rel(double launch_bound_frac, double launch_bound_frac_tol
  * A training step of the replica as one of many: longer by what the replicas wait for
  * each other, and of its part of the batch where they divide it.
  */
+/* In a loop that alternates all training steps that a rollout is due come after it, one
+ * behind the other. */
+static void gather_training(
+    const struct fulcrum_workload *workload, struct fulcrum_network *network)
+{
+    struct fulcrum_training *training = &network->training;
+    network->loop = workload->loop == (int)FULCRUM_LOOP_ALTERNATING
+                        ? FULCRUM_LOOP_ALTERNATING
+                        : FULCRUM_LOOP_CENTRAL;
+    if (network->loop == FULCRUM_LOOP_ALTERNATING && workload->rollout_length > 0.0) {
+        double rollout = workload->rollout_length * network->actors;
+        training->train_step_s *= rollout / training->env_steps_per_train_step;
+        training->env_steps_per_train_step = rollout;
+    }
+}
+
 void fulcrum_shard_training(const struct fulcrum_design *design,
     const struct fulcrum_workload *workload, struct fulcrum_replicas *out)
 {
@@ -428,6 +444,7 @@ static void set_times(const struct fulcrum_design *design,
     network->delay_s = workload->host.delay_s;
     if (workload->training.env_steps_per_train_step > 0.0) {
         fulcrum_shard_training(design, workload, out);
+        gather_training(workload, network);
     }
 }
 

@@ -161,9 +161,12 @@ static void await_steps(struct fulcrum_pipeline *pipeline)
     pipeline->train_at_steps = trains && !pipeline->training
                                    ? ceil(pipeline->trained_steps + period)
                                    : (double)INFINITY;
-    pipeline->block_at_steps =
-        trains ? ceil(pipeline->trained_steps + training->queue_train_steps * period)
-               : (double)INFINITY;
+    bool is_alternating = pipeline->network->loop == FULCRUM_LOOP_ALTERNATING;
+    double queue = is_alternating ? 1.0 : training->queue_train_steps;
+    pipeline->block_at_steps = !trains ? (double)INFINITY
+                               : is_alternating && pipeline->training
+                                   ? 0.0
+                                   : ceil(pipeline->trained_steps + queue * period);
 }
 
 enum fulcrum_status fulcrum_pipeline_init(struct fulcrum_pipeline *pipeline,

@@ -552,12 +552,13 @@ static void release_first_turns(struct simulation *sim)
  * Half of the actors wait for the first batch, the others are somewhere within a step
  * unless all steps are equal. Where batches take much longer than steps, actors change
  * from one batch to the next so seldom that the first ones shape a whole run; even ones
- * are what it would come to in the end.
+ * are what it would come to in the end. A loop that alternates begins with a rollout.
  */
 static void release_first(struct simulation *sim)
 {
     size_t actors = (size_t)sim->network.actors;
-    sim->waiting = actors / 2;
+    bool is_alternating = sim->network.loop == FULCRUM_LOOP_ALTERNATING;
+    sim->waiting = is_alternating ? actors : actors / 2;
     sim->at_cpu = actors - sim->waiting;
     if (sim->slice_s > 0.0) {
         release_first_turns(sim);

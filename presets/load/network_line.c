@@ -276,6 +276,11 @@ static void read_training(
             "expected more than 0; without training, leave `training` out");
         *steps = 1.0;
     }
+    int loop =
+        read_choice(object, "loop", fulcrum_loop_name, (int)FULCRUM_LOOP_CENTRAL);
+    line->network.loop = loop == (int)FULCRUM_LOOP_ALTERNATING
+                             ? FULCRUM_LOOP_ALTERNATING
+                             : FULCRUM_LOOP_CENTRAL;
 }
 
 /* Objects of numbers, and of one member besides that is none. */
@@ -292,7 +297,7 @@ static const struct section {
     {"host", host_rows, LENGTH(host_rows), NULL, NULL},
     {"gpu", gpu_rows, LENGTH(gpu_rows), NULL, NULL},
     {"batching", batching_rows, LENGTH(batching_rows), "policy", read_batching},
-    {"training", training_rows, LENGTH(training_rows), NULL, read_training},
+    {"training", training_rows, LENGTH(training_rows), "loop", read_training},
 };
 
 static void read_section(const struct fulcrum_node *root, const struct section *section,
@@ -436,6 +441,10 @@ enum fulcrum_status fulcrum_network_line_text(
         } else if (section->rows == batching_rows) {
             fulcrum_json_add_text(
                 member, "policy", fulcrum_batch_policy_name((int)network->policy));
+        } else if (section->rows == training_rows &&
+                   network->loop != FULCRUM_LOOP_CENTRAL) {
+            fulcrum_json_add_text(
+                member, "loop", fulcrum_loop_name((int)network->loop));
         }
         fulcrum_record_write(member, &part, &shown);
     }

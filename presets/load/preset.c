@@ -243,8 +243,7 @@ static void apply_field(const struct walk *walk, const struct fulcrum_node *node
     } else {
         /* No choice is called "": a value of another type lists the choices too. */
         char text[256] = "";
-        bool is_text = json_object_is_type(node->json, json_type_string);
-        if ((is_text || field->kind == FULCRUM_FIELD_TEXT) &&
+        if ((is_text(node) || field->kind == FULCRUM_FIELD_TEXT) &&
             !fulcrum_node_text(node, text, sizeof text)) {
             return;
         }

@@ -469,3 +469,38 @@ TEST(test_rates_fall_with_the_cold_within_their_bounds)
         assert_cold_bounds(actors[i]);
     }
 }
+
+/* Rollouts of 4 rounds without chance, then training with nothing beside it. */
+TEST(test_rollouts_and_training_take_turns)
+{
+    static const double host_s[] = {0, 1e-3};
+    for (size_t i = 0; i < 4; i++) {
+        struct fulcrum_network network = plain_network(16, 2, 1e-3, 0);
+        network.step = (struct fulcrum_step){1e-3, 0, FULCRUM_LAW_DETERMINISTIC};
+        network.host.per_batch_s = host_s[i % 2];
+        network.policy = FULCRUM_BATCH_FIXED;
+        network.batch_size = 16;
+        network.training = (struct fulcrum_training){.env_steps_per_train_step = 64,
+            .train_step_s = 1e-2,
+            .queue_train_steps = 1};
+        network.loop = FULCRUM_LOOP_ALTERNATING;
+        double rollout_s = 4 * (8e-3 + 1e-3 + host_s[i % 2]);
+        struct fulcrum_solution out =
+            solved(&network, i < 2 ? FULCRUM_METHOD_FAST : FULCRUM_METHOD_SIMULATE);
+        assert_close("rate", out.steps_per_s, 64 / (rollout_s + 1e-2), 4e-3);
+        assert_close(
+            "training", out.gpu_train_busy_frac, 1e-2 / (rollout_s + 1e-2), 4e-3);
+        assert_close(
+            "inference", out.gpu_inference_busy_frac, 4e-3 / (rollout_s + 1e-2), 4e-3);
+        assert_close(
+            "threads", out.cpu_thread_busy_frac, 32e-3 / (rollout_s + 1e-2), 4e-3);
+        assert_close("cycle",
+            out.residence.cpu_s + out.residence.host_s + out.residence.gpu_s +
+                out.residence.delay_s,
+            network.actors / out.steps_per_s, 1e-2);
+        /* What overlaps is faster. */
+        network.loop = FULCRUM_LOOP_CENTRAL;
+        CU_ASSERT(solved(&network, FULCRUM_METHOD_SIMULATE).steps_per_s >
+                  1.05 * out.steps_per_s);
+    }
+}

@@ -1,5 +1,7 @@
 /* test_solver_accuracy.c - how well the solvers agree, over many random networks. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <gsl/gsl_rng.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -104,4 +106,60 @@ TEST(test_intervals_cover_the_truth)
         (void)printf("\n    %d of %d intervals cover\n    ", covered, REPEATS);
         CU_ASSERT(covered >= REPEATS * 9 / 10);
     }
+}
+
+static double between(gsl_rng *rng, double least, double most)
+{
+    return least * pow(most / least, gsl_rng_uniform(rng));
+}
+
+/* As PPO runs: all environments in lockstep, 4 to 2048 rounds, then training. */
+static struct fulcrum_network ppo_like(gsl_rng *rng)
+{
+    static const double cvs[] = {0, 0.1, 0.3, 1, 2};
+    double threads = pow(2, (double)gsl_rng_uniform_int(rng, 7));
+    struct fulcrum_network out =
+        plain_network(floor(between(rng, 1, 129)), threads, 0, 0);
+    out.cpu.core_count = fmax(1, threads / (double)(1 + gsl_rng_uniform_int(rng, 2)));
+    out.cpu.smt_yield_frac = 0.3;
+    out.step = (struct fulcrum_step){.mean_s = between(rng, 1e-5, 1e-2),
+        .cv = cvs[gsl_rng_uniform_int(rng, LENGTH(cvs))]};
+    out.step.law = out.step.cv > 0 ? FULCRUM_LAW_LOGNORMAL : FULCRUM_LAW_DETERMINISTIC;
+    out.host.per_batch_s = between(rng, 1e-6, 1e-3);
+    out.host.per_item_s = between(rng, 1e-7, 1e-4);
+    out.gpu.per_batch_s = between(rng, 1e-5, 1e-2);
+    out.gpu.per_item_s = between(rng, 1e-7, 1e-4);
+    out.delay_s = gsl_rng_uniform(rng) < 0.5 ? 0 : between(rng, 1e-6, 1e-3);
+    out.policy = FULCRUM_BATCH_FIXED;
+    out.batch_size = out.actors;
+    double rounds = floor(between(rng, 4, 2049));
+    out.training =
+        (struct fulcrum_training){.env_steps_per_train_step = rounds * out.actors,
+            .train_step_s = between(rng, 0.05, 20) * rounds * out.step.mean_s,
+            .queue_train_steps = 1};
+    out.loop = FULCRUM_LOOP_ALTERNATING;
+    return out;
+}
+
+TEST(test_loops_that_alternate_are_met)
+{
+    enum { LOOPS = 300 };
+    const struct fulcrum_solver_options options = {.method = FULCRUM_METHOD_AUTO};
+    gsl_rng *rng = gsl_rng_alloc(gsl_rng_taus2);
+    double mean = 0;
+    double most = 0;
+    gsl_rng_set(rng, 11);
+    for (size_t i = 0; i < LOOPS; i++) {
+        struct fulcrum_network network = ppo_like(rng);
+        struct fulcrum_solution out = {.steps_per_s = 0.0};
+        ASSERT_OK(fulcrum_network_check(&network, NULL));
+        ASSERT_OK(fulcrum_solve(&network, &options, &out, NULL));
+        double judged = simulated(&network, i, judge_half_width_rel).steps_per_s;
+        mean += fabs(out.steps_per_s / judged - 1) / LOOPS;
+        most = fmax(most, fabs(out.steps_per_s / judged - 1));
+    }
+    gsl_rng_free(rng);
+    (void)printf("\n    %d loops that alternate: mean %.2f %%, most %.2f %%\n    ",
+        LOOPS, 100 * mean, 100 * most);
+    CU_ASSERT(mean <= 0.01 && most <= 0.05);
 }

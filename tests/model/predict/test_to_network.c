@@ -278,6 +278,25 @@ TEST(test_a_measured_table_counts_requests)
     CU_ASSERT_EQUAL(lower(&design).network.gpu.count, 0);
 }
 
+/* A rollout's training steps come one behind the other, as many as it is due. */
+TEST(test_a_loop_that_alternates_gathers_its_training)
+{
+    struct fulcrum_design design = gpu_design();
+    designs_set(&design, "workload.training.env_steps_per_train_step=64 "
+                         "workload.training.train_step_s=0.004 run.envs_per_actor=2");
+    CU_ASSERT_EQUAL(lower(&design).network.loop, FULCRUM_LOOP_CENTRAL);
+    designs_set(&design, "workload.loop=alternating");
+    struct fulcrum_network unknown = lower(&design).network;
+    CU_ASSERT_EQUAL(unknown.loop, FULCRUM_LOOP_ALTERNATING);
+    CU_ASSERT_EQUAL(unknown.training.env_steps_per_train_step, 32.0);
+    designs_set(&design, "workload.rollout_length=512");
+    struct fulcrum_network known = lower(&design).network;
+    CU_ASSERT_EQUAL(
+        known.training.env_steps_per_train_step, 512 * design.run.actor_count);
+    assert_close("training", known.training.train_step_s,
+        512 * design.run.actor_count / 32 * 0.004, 1e-12);
+}
+
 /* Copying is counted by observation, requests and wake-ups by actor. */
 TEST(test_hand_off_is_counted_by_request_and_by_observation)
 {
