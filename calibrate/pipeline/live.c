@@ -42,6 +42,8 @@ struct ledger {
     /* Env steps before the first whole sequence, which earn no train step. */
     double idle_step_count;
     bool has_sequence;
+    double rollout_end; /* env steps at which the next rollout ends */
+    bool is_between;    /* two rollouts: the time to train where the loop alternates */
     int ends;
 };
 
@@ -160,6 +162,28 @@ static double backlog(const struct fulcrum_live *live)
                                 : 0.0;
 }
 
+static bool alternates(const struct fulcrum_live *live)
+{
+    return live->plan.rollout_step_count > 0.0 && live->has_trainer;
+}
+
+/* At the end of a rollout all train steps that it earned, before the next batch. */
+static void train_between_rollouts(struct fulcrum_live *live)
+{
+    struct ledger *ledger = &live->ledger;
+    (void)pthread_mutex_lock(&ledger->lock);
+    if (ledger->totals.env_step_count >= ledger->rollout_end) {
+        ledger->rollout_end += live->plan.rollout_step_count;
+        ledger->is_between = true;
+        (void)pthread_cond_broadcast(&ledger->changed);
+        while (!ledger->ends && backlog(live) >= 1.0) {
+            (void)pthread_cond_wait(&ledger->changed, &ledger->lock);
+        }
+        ledger->is_between = false;
+    }
+    (void)pthread_mutex_unlock(&ledger->lock);
+}
+
 /* Books a batch, and holds the server up where training lags behind. */
 static void book_batch(struct fulcrum_live *live, size_t request_count)
 {
@@ -180,7 +204,8 @@ static void book_batch(struct fulcrum_live *live, size_t request_count)
         (void)pthread_cond_broadcast(&ledger->changed);
         fulcrum_recorder_begin(
             live->plan.recorder, FULCRUM_LIVE_SERVER, FULCRUM_STAGE_WAIT);
-        while (!ledger->ends && backlog(live) >= live->plan.queue_train_steps) {
+        while (!ledger->ends && !alternates(live) &&
+               backlog(live) >= live->plan.queue_train_steps) {
             (void)pthread_cond_wait(&ledger->changed, &ledger->lock);
         }
         fulcrum_recorder_end(live->plan.recorder, FULCRUM_LIVE_SERVER);
@@ -225,6 +250,9 @@ static int serve_batch(struct fulcrum_live *live)
         live->request_queue, live->least_requests, live->most_requests, live->seats);
     if (count == 0) {
         return 0;
+    }
+    if (alternates(live)) {
+        train_between_rollouts(live);
     }
     fulcrum_recorder_next(recorder, FULCRUM_LIVE_SERVER, FULCRUM_STAGE_HANDOFF);
     copy_in(live, count);
@@ -282,7 +310,8 @@ static int await_due(struct fulcrum_live *live)
 {
     struct ledger *ledger = &live->ledger;
     (void)pthread_mutex_lock(&ledger->lock);
-    while (!ledger->ends && backlog(live) < 1.0) {
+    while (!ledger->ends &&
+           (backlog(live) < 1.0 || (alternates(live) && !ledger->is_between))) {
         (void)pthread_cond_wait(&ledger->changed, &ledger->lock);
     }
     int goes_on = !ledger->ends;
@@ -471,6 +500,7 @@ enum fulcrum_status fulcrum_live_new(struct fulcrum_live **out,
     struct fulcrum_live *live = calloc(1, sizeof *live);
     TRY_MEMORY(live, err, "a pipeline");
     live->plan = *plan;
+    live->ledger.rollout_end = plan->rollout_step_count;
     (void)pthread_mutex_init(&live->ledger.lock, NULL);
     (void)pthread_cond_init(&live->ledger.changed, NULL);
     (void)pthread_mutex_init(&live->weights.lock, NULL);

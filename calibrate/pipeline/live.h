@@ -81,7 +81,8 @@ struct fulcrum_live_learner {
  * the first whole sequence; a thread beside the server draws its rows from what the
  * actors saw and did, and runs it, on the server's processors. A backlog holds
  * inference up. Now and then the server takes the trained weights over, between two
- * batches.
+ * batches. In a loop that alternates train steps wait for the end of a rollout, and the
+ * next batch for them.
  */
 struct fulcrum_live_plan {
     struct fulcrum_stepper *steppers; /* actor_count x envs_per_actor, open; borrowed */
@@ -94,6 +95,7 @@ struct fulcrum_live_plan {
     size_t batch_requests; /* fixed: exactly; greedy: at most, 0: whatever fits */
     double env_steps_per_train_step; /* > 0 where something trains */
     double queue_train_steps;        /* backlog that holds inference up, >= 1 */
+    double rollout_step_count; /* of all environments, between trainings; 0: overlap */
     /* Trained weights go to inference after so many train steps; 0: never. */
     size_t train_steps_per_copy;
     const struct fulcrum_placement *placement;

@@ -328,6 +328,8 @@ enum fulcrum_status fulcrum_window_take(struct fulcrum_window_room *room,
         .batch_requests = fulcrum_measure_batch_requests(config),
         .env_steps_per_train_step = training->env_steps_per_train_step,
         .queue_train_steps = training->queue_train_steps,
+        .rollout_step_count = training->rollout_length *
+                              (double)(config->actor_count * config->envs_per_actor),
         .train_steps_per_copy = training->steps_per_copy,
         .placement = &room->placement,
         .recorder = room->recorder};

@@ -39,6 +39,7 @@ struct fulcrum_measure_config {
 struct fulcrum_measure_training {
     double env_steps_per_train_step; /* 0: nothing trains */
     double queue_train_steps;        /* >= 1 */
+    double rollout_length;           /* steps of each environment; 0: overlap */
     size_t batch;
     size_t unroll; /* networks with memory */
     size_t burn_in;

@@ -109,8 +109,6 @@ enum fulcrum_status fulcrum_reference_check_host(const struct fulcrum_text_list 
     return FULCRUM_OK;
 }
 
-/* The options. */
-
 /* In place of a path of --free: what the figures tell something of. */
 #define FREE_AUTO "auto"
 
@@ -159,8 +157,6 @@ static const struct fulcrum_option_group groups[] = {
 };
 
 static const struct fulcrum_syntax syntax = {groups, fit_arguments};
-
-/* What a fit reads: references, calibrations, lists of numbers. */
 
 /* Draws of the prior, and for each figure that is left out. */
 #define PRIOR_DRAWS    20000
@@ -520,7 +516,17 @@ end:
     return status;
 }
 
-/* The command. */
+static const struct fulcrum_reference_point *point_of(
+    const struct fulcrum_fitted_figure *row, const struct inputs *inputs)
+{
+    return &inputs->references[row->figure.reference]->points[row->figure.point];
+}
+
+static const char *quantity_of(
+    const struct fulcrum_fitted_figure *row, const struct inputs *inputs)
+{
+    return point_of(row, inputs)->observations[row->figure.observation].quantity;
+}
 
 /* Each figure as predicted before the fit, by it and after it, and from the others. */
 static void add_figures(struct fulcrum_result *result,
@@ -529,15 +535,13 @@ static void add_figures(struct fulcrum_result *result,
     struct fulcrum_table *table = fulcrum_result_table(result, "figures", "");
     for (size_t i = 0; i < fit->figure_count; i++) {
         const struct fulcrum_fitted_figure *row = &fit->figures[i];
-        const struct fulcrum_reference *from =
-            inputs->references[row->figure.reference];
-        const struct fulcrum_reference_point *point = &from->points[row->figure.point];
         fulcrum_table_row(table);
         fulcrum_table_number(table, "figure", "figure", (double)(i + 1));
-        fulcrum_table_text(table, "reference", "reference", from->name);
-        fulcrum_table_number(table, "point", NULL, (double)point->index);
-        fulcrum_table_text(table, "quantity", "quantity",
-            point->observations[row->figure.observation].quantity);
+        fulcrum_table_text(table, "reference", "reference",
+            inputs->references[row->figure.reference]->name);
+        fulcrum_table_number(
+            table, "point", NULL, (double)point_of(row, inputs)->index);
+        fulcrum_table_text(table, "quantity", "quantity", quantity_of(row, inputs));
         fulcrum_table_number(table, "observed", "observed", row->figure.value);
         fulcrum_table_number(table, "sd", "+-", row->sd);
         fulcrum_table_number(table, "prior_low", NULL, row->prior.low);
@@ -593,15 +597,12 @@ static void add_parameters(
 
 /* Of one quantity of one reference, told apart by their errors, in the other order. */
 static bool is_reversed(const struct fulcrum_fitted_figure *a,
-    const struct fulcrum_fitted_figure *b, const struct fulcrum_reference *from)
+    const struct fulcrum_fitted_figure *b, const struct inputs *inputs)
 {
-    const char *names[2] = {
-        from->points[a->figure.point].observations[a->figure.observation].quantity,
-        from->points[b->figure.point].observations[b->figure.observation].quantity};
     double apart = b->figure.value - a->figure.value;
     return a->figure.reference == b->figure.reference &&
-           strcmp(names[0], names[1]) == 0 && fabs(apart) > hypot(a->sd, b->sd) &&
-           (b->mode - a->mode) * apart < 0.0;
+           strcmp(quantity_of(a, inputs), quantity_of(b, inputs)) == 0 &&
+           fabs(apart) > hypot(a->sd, b->sd) && (b->mode - a->mode) * apart < 0.0;
 }
 
 /* Notes what speaks against the fit; returns how many notes. */
@@ -629,8 +630,7 @@ static size_t note_doubts(struct fulcrum_result *result,
                 i + 1, off, row->mode, row->figure.value);
         }
         for (size_t k = 0; k < i; k++) {
-            if (is_reversed(
-                    &fit->figures[k], row, inputs->references[row->figure.reference])) {
+            if (is_reversed(&fit->figures[k], row, inputs)) {
                 count++;
                 fulcrum_result_note_print(result, "doubts",
                     "figures %zu and %zu were observed in the other order", k + 1,

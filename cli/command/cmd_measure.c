@@ -174,15 +174,18 @@ static enum fulcrum_status read_training(
     if (!settings->trains) {
         return FULCRUM_OK;
     }
-    bool is_whole =
-        training->env_steps_per_train_step > 0.0 && training->batch_size >= 1.0;
+    bool alternates = out->base.workload.loop == (int)FULCRUM_LOOP_ALTERNATING;
+    bool is_whole = training->env_steps_per_train_step > 0.0 &&
+                    training->batch_size >= 1.0 &&
+                    (!alternates || out->base.workload.rollout_length >= 1.0);
     FULCRUM_USAGE_IF(settings->learner.workload == NULL || !is_whole, context, err,
         FULCRUM_ERR_MISSING,
-        "--train needs a --workload with training.env_steps_per_train_step and "
-        "training.batch_size");
+        "--train needs a --workload with training.env_steps_per_train_step, "
+        "training.batch_size and, where its loop alternates, rollout_length");
     out->options.training = (struct fulcrum_measure_training){
         .env_steps_per_train_step = training->env_steps_per_train_step,
         .queue_train_steps = training->queue_train_steps,
+        .rollout_length = alternates ? out->base.workload.rollout_length : 0.0,
         .batch = (size_t)training->batch_size,
         .unroll = isnan(training->unroll_length) ? 1 : (size_t)training->unroll_length,
         .burn_in =

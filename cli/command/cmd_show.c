@@ -55,8 +55,6 @@ static void add_field(struct fulcrum_table *table, const struct shown_design *fr
                         : source != NULL ? "source"
                         : is_given       ? from->unsourced
                                          : "not given";
-    const char *preset = source != NULL ? source->file : "";
-    const char *words = source != NULL ? source->text : "";
     fulcrum_table_row(table);
     fulcrum_table_text(table, "field", "field", field->path);
     if (is_number) {
@@ -69,8 +67,8 @@ static void add_field(struct fulcrum_table *table, const struct shown_design *fr
     fulcrum_table_text(table, "basis", "basis", basis);
     fulcrum_table_number(table, "spread_factor", "x or /",
         is_prior ? source->spread_factor : FULCRUM_UNKNOWN);
-    fulcrum_table_text(table, "preset", "preset", preset);
-    fulcrum_table_text(table, "source", "source", words);
+    fulcrum_table_text(table, "preset", "preset", source != NULL ? source->file : "");
+    fulcrum_table_text(table, "source", "source", source != NULL ? source->text : "");
 }
 
 static enum fulcrum_status show_design(enum fulcrum_preset_kind kind, const char *name,

@@ -239,6 +239,16 @@ static enum fulcrum_status write_weights(struct fulcrum_learner_state *state,
     return FULCRUM_OK;
 }
 
+/* Steps and batches so far. */
+static size_t work_of(const struct lab *lab)
+{
+    size_t work = lab->batch_count;
+    for (size_t i = 0; i < lab->env_count; i++) {
+        work += lab->stepped[i];
+    }
+    return work;
+}
+
 static enum fulcrum_status train(
     struct fulcrum_learner_state *state, double *loss, struct fulcrum_error *err)
 {
@@ -252,7 +262,9 @@ static enum fulcrum_status train(
         state->weights[i] += 1.0F;
     }
     if (lab->train_s > 0.0) {
+        size_t before = lab->watches ? work_of(lab) : 0;
         fulcrum_sleep_s(lab->train_s);
+        lab->beside_count += lab->watches && work_of(lab) != before;
     }
     *loss = 0.0;
     return FULCRUM_OK;

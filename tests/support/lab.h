@@ -3,6 +3,7 @@
 #ifndef FULCRUM_TESTS_LAB_H
 #define FULCRUM_TESTS_LAB_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "calibrate/actor/stepper.h"
@@ -28,6 +29,7 @@ struct lab {
     size_t fail_after_copies; /* then weights do not arrive */
     double forward_s;         /* sleeps so long */
     double train_s;
+    bool watches; /* what goes on beside training; only where that has to be nothing */
     /* Findings of the learner. */
     size_t seen[LAB_ENVS_MOST]; /* observations, by environment */
     size_t out_of_turn_count;   /* observations that were lost, or came twice */
@@ -36,6 +38,7 @@ struct lab {
     size_t largest_batch;
     size_t train_count;
     size_t odd_row_count; /* trained on: neighbours, or deeds, that were never there */
+    size_t beside_count;  /* train steps beside which something stepped or inferred */
     size_t copy_count;    /* times that weights arrived */
     size_t torn_count;    /* batches inferred with weights of two ages */
     float weight;         /* of the last batch: train steps behind it */

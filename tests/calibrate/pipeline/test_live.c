@@ -207,6 +207,32 @@ TEST(test_a_backlog_holds_inference_up)
     lab_close(&lab);
 }
 
+/* Rollouts of five rounds, then all train steps that they earned, with nothing beside.
+ */
+TEST(test_rollouts_and_training_take_turns)
+{
+    struct lab lab = {.train_s = 0.001, .watches = true};
+    struct fulcrum_live_plan plan = lab_open(&lab, 4, 1);
+    lab_plan_training(&plan, 6.0, 1.0);
+    plan.policy = FULCRUM_BATCH_FIXED;
+    plan.batch_requests = 4;
+    plan.rollout_step_count = 20.0;
+    struct fulcrum_live *live = start(&plan);
+    struct fulcrum_live_reading reading = await_counts(live, 0.0, 60.0);
+    fulcrum_live_free(live);
+    (void)lab_assert_in_order(&lab);
+    /* One where the pipeline was stopped. */
+    CU_ASSERT(lab.beside_count <= 1);
+    CU_ASSERT(lab.train_count >= 60);
+    CU_ASSERT_EQUAL(lab.odd_row_count, 0);
+    /* No more behind than the rollout at hand, which has earned up to 20 / 6. */
+    double earned = reading.env_step_count / 6.0;
+    CU_ASSERT(reading.train_step_count <= earned);
+    CU_ASSERT(reading.train_step_count >
+              earned - 4.0 * (LAB_LENGTH + 1) / 6.0 - 20.0 / 6.0 - 1.0);
+    lab_close(&lab);
+}
+
 /* Whole weights, never older ones, and as often as was asked for. */
 TEST(test_trained_weights_reach_inference)
 {
