@@ -68,12 +68,12 @@ struct fulcrum_network {
     struct fulcrum_batch_time host;
     struct fulcrum_batch_time gpu;
     enum fulcrum_batch_policy policy;
+    enum fulcrum_loop loop;
     double batch_size; /* 0: no limit (greedy only) */
     double depth;   /* most batches in host + GPU together, >= 1; without a host stage
                        there is nothing to overlap and it has no effect */
     double delay_s; /* from the end of the GPU to the actor's next step, >= 0 */
     struct fulcrum_training training;
-    enum fulcrum_loop loop;
 };
 
 /*
