@@ -66,7 +66,7 @@ static void add_field(struct fulcrum_table *table, const struct shown_design *fr
     fulcrum_table_text(table, "meaning", NULL, field->meaning);
     fulcrum_table_text(table, "basis", "basis", basis);
     fulcrum_table_number(table, "spread_factor", "x or /",
-        is_prior ? source->spread_factor : FULCRUM_UNKNOWN);
+        source != NULL && source->is_prior ? source->spread_factor : FULCRUM_UNKNOWN);
     fulcrum_table_text(table, "preset", "preset", source != NULL ? source->file : "");
     fulcrum_table_text(table, "source", "source", source != NULL ? source->text : "");
 }
