@@ -67,9 +67,8 @@ static enum fulcrum_status check_options(
             fulcrum_learner_network_name(options->network), bounds[i].name,
             bounds[i].value, bounds[i].min, bounds[i].max,
             strcmp(bounds[i].name, "input_count") == 0
-                ? ", the numbers of an observation; network r2d2 takes images, of 84 x "
-                  "84 "
-                  "x 4 bytes"
+                ? ", the numbers of an observation; network r2d2 takes images of 84 x "
+                  "84 x 4 bytes"
                 : "");
     }
     return FULCRUM_OK;

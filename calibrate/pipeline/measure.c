@@ -313,12 +313,11 @@ static enum fulcrum_status watch(struct fulcrum_window_room *room,
     return status;
 }
 
-enum fulcrum_status fulcrum_window_take(struct fulcrum_window_room *room,
-    const struct fulcrum_measure_config *config, struct fulcrum_measure_window *out,
-    struct fulcrum_error *err)
+static struct fulcrum_live_plan plan_of(
+    const struct fulcrum_window_room *room, const struct fulcrum_measure_config *config)
 {
     const struct fulcrum_measure_training *training = &room->options->training;
-    const struct fulcrum_live_plan plan = {.steppers = room->steppers,
+    return (struct fulcrum_live_plan){.steppers = room->steppers,
         .actor_count = config->actor_count,
         .envs_per_actor = config->envs_per_actor,
         .inference = {room->bench.learner, room->bench.state, room->bench.learner_info,
@@ -333,6 +332,13 @@ enum fulcrum_status fulcrum_window_take(struct fulcrum_window_room *room,
         .train_steps_per_copy = training->steps_per_copy,
         .placement = &room->placement,
         .recorder = room->recorder};
+}
+
+enum fulcrum_status fulcrum_window_take(struct fulcrum_window_room *room,
+    const struct fulcrum_measure_config *config, struct fulcrum_measure_window *out,
+    struct fulcrum_error *err)
+{
+    const struct fulcrum_live_plan plan = plan_of(room, config);
     struct fulcrum_live *live = NULL;
     struct passage passage = {.own_cpu_s = 0.0};
     struct pulse before = {.worst_rel = 0.0};
