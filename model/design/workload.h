@@ -128,7 +128,7 @@ struct fulcrum_run {
     X(workload.calibration,            TEXT,   0, 0,    0,    "",      "calibration used unless another is named") \
     X(workload.total_env_steps,        NUMBER, 1, 1e18, NAN,  "",      "agent steps of the whole training") \
     X(workload.frame_skip,             COUNT,  1, 1000, 1,    "",      "frames per agent step")             \
-    X(workload.loop,                   LOOP, 0, 1,      0,    "",      "central: inference and training overlap with steps; alternating: rollouts and training take turns, as in PPO; the same where nothing trains, and a simulation on the GPU always alternates") \
+    X(workload.loop,                   LOOP, 0, 1,      0,    "",      "central: inference and training overlap with steps; alternating: rollouts and training take turns, as in PPO. No effect without training, or where simulation.device = gpu, which always alternates") \
     X(workload.rollout_length,         COUNT,  1, 1e9,  NAN,  "",      "steps of each environment between trainings of a loop that alternates; not given: between training steps") \
     X(workload.step.mean_s,            NUMBER, 0, 1e4,  NAN,  "s",     "one environment step on one otherwise idle thread") \
     X(workload.step.cv,                NUMBER, 0, 100,  NAN,  "",      "standard deviation of a step over its mean") \
