@@ -22,7 +22,7 @@ import time
 
 MAGIC = 0x314B5746
 PROTOCOL = 1
-DESCRIBE, CREATE, RESET, STEP, RUN, CLOSE = range(1, 7)
+DESCRIBE, CREATE, RESET, STEP, RUN, CLOSE, TIME = range(1, 8)
 ON, END, FAILED = range(3)
 FLOAT32, UINT8 = 1, 2
 COMMAND = struct.Struct("=IIQQQ")
@@ -340,6 +340,8 @@ class Server:
         elif code == RUN:
             return ON, self.env.run(values[0], values[1], self.words, values[2],
                                     self.step_s, self.reset_s), b""
+        elif code == TIME and hasattr(self.env, "time"):
+            self.env.time(*values, self.words, self.step_s)
         elif code == CLOSE:
             if self.env is not None:
                 self.env.close()

@@ -6,7 +6,10 @@ install(TARGETS fulcrum fulcrum-bench RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR
 install(TARGETS fulcrum-worker
   RUNTIME DESTINATION ${CMAKE_INSTALL_LIBEXECDIR}/fulcrum)
 install(FILES ${PROJECT_SOURCE_DIR}/calibrate/fulcrum_gym.py
+  ${PROJECT_SOURCE_DIR}/calibrate/fulcrum_loop.py
   DESTINATION ${CMAKE_INSTALL_DATADIR}/fulcrum)
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/calibrate/frameworks
+  DESTINATION ${CMAKE_INSTALL_DATADIR}/fulcrum FILES_MATCHING PATTERN "*.py")
 foreach(layer IN LISTS layers)
   install(TARGETS fulcrum_${layer} ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 endforeach()

@@ -21,6 +21,10 @@ const struct fulcrum_actor *const *fulcrum_actors(void)
         &fulcrum_actor_libretro,
         &fulcrum_actor_plugin,
         &fulcrum_actor_gym,
+        &fulcrum_actor_gymvec,
+        &fulcrum_actor_envpool,
+        &fulcrum_actor_vecenv,
+        &fulcrum_actor_sb3_ppo,
         NULL,
     };
     return actors;

@@ -14,15 +14,22 @@ struct fulcrum_actor_options {
     const char *rom;    /* libretro: path of a ROM; NULL means the built-in program */
     const char *plugin; /* plugin: path of a shared object */
     const char *env_id; /* gym: what gymnasium.make takes, as "ALE/Pong-v5" */
-    const char *python; /* gym: the interpreter; NULL means python3 */
+    const char *python; /* gym and loops: the interpreter; NULL means python3 */
+    /* Loops; NULL: the framework's own choice. */
+    const char *vector;    /* kind of vector environment */
+    const char *net;       /* policy */
+    const char *make;      /* MODULE:FUNCTION, FILE.py:FUNCTION or FILE.py */
+    const char *arguments; /* KEY=VALUE,... of the framework's constructor */
     /*
-     * plugin, gym: how long a start, a step or a reset may take before the environment
-     * counts as failed; 0 means FULCRUM_ACTOR_LIMIT_S.
+     * plugin, gym, loops: how long a start, a step or a reset may take before the
+     * environment counts as failed; 0 means FULCRUM_ACTOR_LIMIT_S, of loops, which
+     * start many processes, FULCRUM_LOOP_LIMIT_S.
      */
     double limit_s;
 };
 
 #define FULCRUM_ACTOR_LIMIT_S     8.0
+#define FULCRUM_LOOP_LIMIT_S      60.0
 #define FULCRUM_ACTOR_LIMIT_MIN_S 0.05
 #define FULCRUM_ACTOR_LIMIT_MAX_S 3600.0
 
@@ -35,6 +42,51 @@ struct fulcrum_actor_info {
     double frame_skip;        /* in force */
     char detail[200];         /* library and version, model, ROM: provenance */
 };
+
+/* What a loop is asked to time. */
+enum fulcrum_loop_piece {
+    FULCRUM_LOOP_FACTS, /* nothing: what it is */
+    FULCRUM_LOOP_PIECES, /* its parts, with short rollouts */
+    FULCRUM_LOOP_WHOLE   /* whole iterations as the user runs them */
+};
+
+/* How a vector environment steps its environments. */
+enum fulcrum_loop_way {
+    FULCRUM_LOOP_SERIAL,    /* one after the other */
+    FULCRUM_LOOP_PROCESSES, /* each in a process of its own, joined by pipes */
+    FULCRUM_LOOP_THREADS    /* on a pool of threads */
+};
+
+/* Of the facts. */
+enum {
+    FULCRUM_LOOP_WAY,
+    FULCRUM_LOOP_THREAD_COUNT, /* that step; 0: no limit */
+    FULCRUM_LOOP_BATCH_SIZE,   /* environments that a call steps; 0: all */
+    FULCRUM_LOOP_TRAINS,
+    FULCRUM_LOOP_ROLLOUT_LENGTH, /* steps of each environment; the rest 0 where it
+                                    does not train */
+    FULCRUM_LOOP_MINIBATCH,      /* samples */
+    FULCRUM_LOOP_EPOCH_COUNT,
+    FULCRUM_LOOP_PARAMETER_COUNT
+};
+
+/* Of the rest, over whole turns of the loop; seconds together. */
+enum {
+    FULCRUM_LOOP_WALL_S,
+    FULCRUM_LOOP_CALL_COUNT, /* of the vector environment */
+    FULCRUM_LOOP_CALL_S,
+    FULCRUM_LOOP_CALLER_CPU_S, /* in these calls: of the thread that calls */
+    FULCRUM_LOOP_POOL_CPU_S,   /* of the other threads of its process */
+    FULCRUM_LOOP_CHILD_CPU_S,  /* of child processes, at any time */
+    FULCRUM_LOOP_SPREAD_REL,   /* standard deviation of a call over its median */
+    FULCRUM_LOOP_OTHER_S,      /* between calls, where nothing trained */
+    FULCRUM_LOOP_OTHER_COUNT,
+    FULCRUM_LOOP_TRAIN_S, /* between calls with steps of an optimiser */
+    FULCRUM_LOOP_TRAIN_STEP_COUNT,
+    FULCRUM_LOOP_FIGURES = 16
+};
+
+#define FULCRUM_LOOP_FIGURE_MAX 1e15
 
 /* What all environments of one kind share (a physics model, a ROM). Opaque. */
 struct fulcrum_actor_shared;
@@ -141,6 +193,15 @@ struct fulcrum_actor {
      */
     double (*cpu_s)(const struct fulcrum_env *env);
     double (*memory_byte)(const struct fulcrum_env *env);
+    /*
+     * Loops alone: runs a training loop or a vector environment of `env_count`
+     * environments for `time_s` at least, whole turns of it. They are not stepped.
+     *   out      figures in the order of the enumerations above
+     *   fails    FULCRUM_ERR_ENVIRONMENT
+     */
+    enum fulcrum_status (*time)(struct fulcrum_env *env, enum fulcrum_loop_piece piece,
+        size_t env_count, double time_s, double out[FULCRUM_LOOP_FIGURES],
+        struct fulcrum_error *err);
 };
 
 /* NULL-terminated, in the order of `fulcrum list actors`. Static. */
@@ -161,6 +222,10 @@ extern const struct fulcrum_actor fulcrum_actor_mujoco_humanoid;
 extern const struct fulcrum_actor fulcrum_actor_libretro;
 extern const struct fulcrum_actor fulcrum_actor_plugin;
 extern const struct fulcrum_actor fulcrum_actor_gym;
+extern const struct fulcrum_actor fulcrum_actor_gymvec;
+extern const struct fulcrum_actor fulcrum_actor_envpool;
+extern const struct fulcrum_actor fulcrum_actor_vecenv;
+extern const struct fulcrum_actor fulcrum_actor_sb3_ppo;
 
 /* Printed by builds with and without MuJoCo alike. */
 #define FULCRUM_MUJOCO_ANT_SUMMARY      "four-legged ant, 105 floats, 8 motors (MuJoCo)"

@@ -59,6 +59,13 @@
 static enum fulcrum_status open_steppers(
     struct fulcrum_window_room *room, struct fulcrum_error *err)
 {
+    const struct fulcrum_stage *stage = &room->bench.stage;
+    if (stage->actor->time != NULL) {
+        TRY(stage->actor->env_new(stage->shared, stage->seed, &room->loop, err));
+        TRY(stage->actor->await(room->loop, err));
+        return stage->actor->time(
+            room->loop, FULCRUM_LOOP_FACTS, 0, 0.0, room->loop_fact, err);
+    }
     for (size_t i = 0; i < room->stepper_count; i++) {
         TRY(fulcrum_stepper_begin(&room->steppers[i], &room->bench.stage, i, err));
     }
@@ -70,6 +77,10 @@ static enum fulcrum_status open_steppers(
 
 static void close_steppers(struct fulcrum_window_room *room)
 {
+    if (room->loop != NULL) {
+        room->bench.stage.actor->env_free(room->loop);
+        room->loop = NULL;
+    }
     for (size_t i = 0; room->steppers != NULL && i < room->stepper_count; i++) {
         fulcrum_stepper_close(&room->steppers[i]);
     }
@@ -182,7 +193,10 @@ enum fulcrum_status fulcrum_window_room_open(struct fulcrum_window_room *room,
     /* What the model is told of this machine: the cores that the placement uses. */
     struct fulcrum_machine machine = room->bench.machine;
     const struct fulcrum_placement *placement = &room->placement;
-    if (machine.accelerator == FULCRUM_ACCELERATOR_CPU && placement->is_apart) {
+    bool is_loop = room->bench.stage.actor->time != NULL;
+    if (is_loop) {
+        machine.learner_core_count = 0.0;
+    } else if (machine.accelerator == FULCRUM_ACCELERATOR_CPU && placement->is_apart) {
         machine.learner_core_count = 1.0;
         machine.cpu.core_count = (double)placement->actor_core_count + 1.0;
         machine.cpu.thread_count =
@@ -194,7 +208,7 @@ enum fulcrum_status fulcrum_window_room_open(struct fulcrum_window_room *room,
     for (size_t i = 0; i < room->options->config_count; i++) {
         const struct fulcrum_measure_config *config = &room->options->configs[i];
         size_t count = config->actor_count * config->envs_per_actor;
-        most = count > most ? count : most;
+        most = count > most && !is_loop ? count : most;
     }
     room->steppers = calloc(most + 1, sizeof *room->steppers);
     TRY_MEMORY(room->steppers, err, "%zu environments", most);
@@ -313,6 +327,28 @@ static enum fulcrum_status watch(struct fulcrum_window_room *room,
     return status;
 }
 
+/* One window of a framework's loop, whole iterations of it. */
+static enum fulcrum_status watch_loop(struct fulcrum_window_room *room,
+    const struct fulcrum_measure_config *config, struct fulcrum_measure_window *out,
+    struct fulcrum_error *err)
+{
+    size_t envs = config->actor_count * config->envs_per_actor;
+    double batch = room->loop_fact[FULCRUM_LOOP_BATCH_SIZE];
+    double found[FULCRUM_LOOP_FIGURES];
+    TRY(room->bench.stage.actor->time(room->loop, FULCRUM_LOOP_WHOLE, envs,
+        room->options->window_s, found, err));
+    *out = (struct fulcrum_measure_window){
+        .mean_batch = batch > 0.0 ? batch : (double)envs,
+        .train_busy_frac = found[FULCRUM_LOOP_TRAIN_S] / found[FULCRUM_LOOP_WALL_S],
+        .train_step_count = found[FULCRUM_LOOP_TRAIN_STEP_COUNT],
+        .cpu_w = (double)NAN,
+        .gpu_w = (double)NAN,
+        .j_per_step = (double)NAN};
+    out->steps_per_s = out->mean_batch * found[FULCRUM_LOOP_CALL_COUNT] /
+                       found[FULCRUM_LOOP_WALL_S];
+    return FULCRUM_OK;
+}
+
 static struct fulcrum_live_plan plan_of(
     const struct fulcrum_window_room *room, const struct fulcrum_measure_config *config)
 {
@@ -332,6 +368,36 @@ static struct fulcrum_live_plan plan_of(
         .train_steps_per_copy = training->steps_per_copy,
         .placement = &room->placement,
         .recorder = room->recorder};
+}
+
+/* What a window of our own pipeline came to. */
+static void summarise_window(struct fulcrum_window_room *room,
+    const struct passage *passage, struct fulcrum_measure_window *out)
+{
+    const struct fulcrum_live_reading *begin = &passage->begin;
+    const struct fulcrum_live_reading *end = &passage->end;
+    double wall_s = end->wall_s - begin->wall_s;
+    double steps = end->env_step_count - begin->env_step_count;
+    double batches = end->batch_count - begin->batch_count;
+    double actor_s = end->actor_cpu_s - begin->actor_cpu_s;
+    double server_s = end->server_cpu_s - begin->server_cpu_s;
+    *out = (struct fulcrum_measure_window){
+        .steps_per_s = steps / (end->answered_s - begin->answered_s),
+        .mean_batch = steps / batches,
+        .actor_busy_frac = actor_s / wall_s / (double)room->placement.actors.count,
+        .server_busy_frac = server_s / wall_s,
+        .train_busy_frac = (end->train_cpu_s - begin->train_cpu_s) / wall_s,
+        .train_step_count = end->train_step_count - begin->train_step_count,
+        .actor_cpu_s = actor_s / steps,
+        .server_cpu_s = server_s / batches,
+        .cpu_w = passage->energy.cpu_w,
+        .gpu_w = passage->energy.gpu_w,
+        .j_per_step = passage->energy.j_per_step,
+        .others_frac = (passage->host_busy_s - passage->own_cpu_s) /
+                       (wall_s * fmax(room->bench.machine.cpu.thread_count, 1.0)),
+    };
+    (void)snprintf(room->energy_reason, sizeof room->energy_reason, "%.*s",
+        (int)sizeof room->energy_reason - 1, passage->energy.reason);
 }
 
 enum fulcrum_status fulcrum_window_take(struct fulcrum_window_room *room,
@@ -363,45 +429,27 @@ enum fulcrum_status fulcrum_window_take(struct fulcrum_window_room *room,
         TRY(take_pulse(room, &before, err));
     }
     TRY(learn(room, &before, err));
-    TRY_OR_END(fulcrum_live_new(&live, &plan, err));
-    TRY_OR_END(warm_up(room, live, err));
-    status = watch(room, live, &passage, err);
+    if (room->loop != NULL) {
+        TRY(watch_loop(room, config, out, err));
+    } else {
+        TRY_OR_END(fulcrum_live_new(&live, &plan, err));
+        TRY_OR_END(warm_up(room, live, err));
+        status = watch(room, live, &passage, err);
+    }
 end:
     fulcrum_live_free(live);
     TRY(status);
     TRY(take_pulse(room, &after, err));
     TRY(learn(room, &after, err));
-    const struct fulcrum_live_reading *begin = &passage.begin;
-    const struct fulcrum_live_reading *end = &passage.end;
-    double wall_s = end->wall_s - begin->wall_s;
-    double steps = end->env_step_count - begin->env_step_count;
-    double batches = end->batch_count - begin->batch_count;
-    double actor_s = end->actor_cpu_s - begin->actor_cpu_s;
-    double server_s = end->server_cpu_s - begin->server_cpu_s;
-    *out = (struct fulcrum_measure_window){
-        .steps_per_s = steps / (end->answered_s - begin->answered_s),
-        .mean_batch = steps / batches,
-        .actor_busy_frac = actor_s / wall_s / (double)room->placement.actors.count,
-        .server_busy_frac = server_s / wall_s,
-        .train_busy_frac = (end->train_cpu_s - begin->train_cpu_s) / wall_s,
-        .train_step_count = end->train_step_count - begin->train_step_count,
-        .actor_cpu_s = actor_s / steps,
-        .server_cpu_s = server_s / batches,
-        .cpu_w = passage.energy.cpu_w,
-        .gpu_w = passage.energy.gpu_w,
-        .j_per_step = passage.energy.j_per_step,
-        .others_frac = (passage.host_busy_s - passage.own_cpu_s) /
-                       (wall_s * fmax(room->bench.machine.cpu.thread_count, 1.0)),
-    };
+    if (room->loop == NULL) {
+        summarise_window(room, &passage, out);
+    }
     out->canary_rel = fmax(before.worst_rel, after.worst_rel);
     out->canary_s = 0.5 * (mean_s(&before) + mean_s(&after));
     out->is_disturbed = out->canary_rel > FULCRUM_CANARY_LIMIT_REL ||
                         out->others_frac > FULCRUM_MEASURE_OTHERS_MOST_FRAC;
-    (void)snprintf(room->energy_reason, sizeof room->energy_reason, "%.*s",
-        (int)sizeof room->energy_reason - 1, passage.energy.reason);
     return FULCRUM_OK;
 }
-
 struct session {
     const struct fulcrum_measure_options *options;
     struct fulcrum_window_room room;
@@ -509,6 +557,22 @@ static enum fulcrum_status new_items(struct session *session, struct fulcrum_err
             found->count);
     }
     return FULCRUM_OK;
+}
+
+/* A loop batches and places its environments in its own way. */
+static void lay_out_loop(struct session *session)
+{
+    const double *fact = session->room.loop_fact;
+    for (size_t i = 0; session->room.loop != NULL && i < session->found->count; i++) {
+        struct fulcrum_measure_config *config = &session->found->items[i].config;
+        size_t envs = config->actor_count * config->envs_per_actor;
+        bool is_serial = fact[FULCRUM_LOOP_WAY] < 0.5;
+        config->actor_count = is_serial ? 1 : envs;
+        config->envs_per_actor = is_serial ? envs : 1;
+        config->policy = FULCRUM_BATCH_FIXED;
+        config->batch_size = fact[FULCRUM_LOOP_BATCH_SIZE];
+        config->population_frac = config->batch_size > 0.0 ? 0.0 : 1.0;
+    }
 }
 
 enum fulcrum_status fulcrum_window_keep_failure(struct fulcrum_window_room *room,
@@ -623,7 +687,9 @@ static enum fulcrum_status settle(struct session *session, struct fulcrum_error 
     found->placement = session->room.placement;
     found->actor = bench->stage.actor->name;
     found->actor_info = bench->stage.info;
-    found->learner = bench->learner->name;
+    found->learner = bench->learner != NULL ? bench->learner->name : "its own";
+    found->is_loop = session->room.loop != NULL;
+    memcpy(found->loop_fact, session->room.loop_fact, sizeof found->loop_fact);
     found->learner_info = bench->learner_info;
     found->train_step_flop = session->room.training.state != NULL
                                  ? session->room.training.info.cost.train_step_flop
@@ -641,6 +707,7 @@ enum fulcrum_status fulcrum_measure(struct fulcrum_measurement **out,
     TRY_OR_END(check_options(options, err));
     TRY_OR_END(new_items(&session, err));
     TRY_OR_END(fulcrum_window_room_open(&session.room, options, err));
+    lay_out_loop(&session);
     session.room.listener =
         (struct fulcrum_listener){.stop = looks_around, .user = &session};
     TRY_OR_END(measure_all(&session, err));

@@ -110,6 +110,8 @@ struct fulcrum_measurement {
     struct fulcrum_actor_info actor_info;
     const char *learner;
     struct fulcrum_learner_info learner_info; /* that infers */
+    bool is_loop;                             /* of a framework, with its facts */
+    double loop_fact[FULCRUM_LOOP_FIGURES];
     double train_step_flop;                   /* NAN: nothing trains */
     char energy_reason[1200];                 /* why watts are missing; "" */
     bool is_complete; /* 0: stopped before every configuration had its windows */
@@ -154,6 +156,9 @@ struct fulcrum_window_room {
     struct fulcrum_machine machine; /* what the placement uses of this one */
     struct fulcrum_stepper *steppers;
     size_t stepper_count;
+    /* Instead of steppers, where the actor is a loop: it, and its facts. */
+    struct fulcrum_env *loop;
+    double loop_fact[FULCRUM_LOOP_FIGURES];
     struct fulcrum_canary
         canaries[2];                /* on a core of the actors, on one of the server */
     struct fulcrum_canary usual[2]; /* what is usual of them, by windows */

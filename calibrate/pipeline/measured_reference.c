@@ -214,7 +214,9 @@ static void fill_design(
     workload->batching.population_frac = 0.0;
     workload->training.env_steps_per_train_step = training->env_steps_per_train_step;
     workload->training.train_step_flop = plan->measurement->train_step_flop;
-    if (training->env_steps_per_train_step > 0.0) {
+    if (plan->measurement->is_loop) {
+        fulcrum_loop_workload(plan->measurement->loop_fact, workload);
+    } else if (training->env_steps_per_train_step > 0.0) {
         workload->training.queue_train_steps = training->queue_train_steps;
         workload->training.batch_size = (double)training->batch;
         workload->training.unroll_length =

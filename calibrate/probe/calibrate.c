@@ -208,7 +208,8 @@ enum fulcrum_status fulcrum_bench_open(struct fulcrum_bench *out,
     const struct fulcrum_calibrate_options *options, struct fulcrum_error *err)
 {
     *out = (struct fulcrum_bench){
-        .meter_root = options->meter_root != NULL ? options->meter_root : ""};
+        .meter_root = options->meter_root != NULL ? options->meter_root : "",
+        .loop_workload = options->loop_workload};
     out->busy.usual_frac = BUSY_USUAL_FRAC;
     fulcrum_host_detect(&out->machine);
     out->stopwatch = fulcrum_stopwatch_calibrated();
@@ -220,6 +221,9 @@ enum fulcrum_status fulcrum_bench_open(struct fulcrum_bench *out,
     out->stage.seed = options->seed + SEED_STRIDE;
     TRY(fulcrum_actions_new(
         &out->stage.actions, options->seed, out->stage.info.action_count, err));
+    if (out->stage.actor->time != NULL) {
+        return FULCRUM_OK; /* its learner and its environments are the loop's own */
+    }
     TRY(open_learner(out, options, err));
     struct fulcrum_stepper stepper = {0};
     TRY(fulcrum_stepper_open(&stepper, &out->stage, 0, err));
@@ -266,6 +270,7 @@ struct run {
 /* In the order of a round. Memory comes first: later probes leave freed memory that
  * would be taken again. */
 static const struct fulcrum_probe *const probes[] = {
+    &fulcrum_probe_loop,
     &fulcrum_probe_memory,
     &fulcrum_probe_step,
     &fulcrum_probe_threads,
@@ -428,13 +433,15 @@ static enum fulcrum_status describe_run(const struct run *run,
     fulcrum_findings_note(&findings, "actor", "%s%s: %s", bench->stage.actor->name,
         run->options->actor == NULL ? " (chosen: the first that is available)" : "",
         bench->stage.info.detail);
-    fulcrum_findings_note(&findings, "learner", "%s, network %s", bench->learner->name,
-        fulcrum_learner_network_name(run->options->network));
-    note_backend(&bench->learner_info.device, &findings);
+    size_t has_byte = fulcrum_observation_byte(&bench->stage.info);
+    size_t wants_byte =
+        bench->learner != NULL ? bench->learner_info.input_byte : has_byte;
+    if (bench->learner != NULL) {
+        fulcrum_findings_note(&findings, "learner", "%s, network %s",
+            bench->learner->name, fulcrum_learner_network_name(run->options->network));
+        note_backend(&bench->learner_info.device, &findings);
+    }
     /* Observations that do not fit the network are as many bytes all the same. */
-    const struct fulcrum_actor_info *actor = &run->bench.stage.info;
-    size_t has_byte = fulcrum_observation_byte(actor);
-    size_t wants_byte = run->bench.learner_info.input_byte;
     if (has_byte != wants_byte) {
         fulcrum_findings_note(&findings, "observation",
             "%zu bytes of an observation stand in an input of %zu: equal work, not "
@@ -448,11 +455,13 @@ static enum fulcrum_status describe_run(const struct run *run,
         bench->stopwatch.cpu_cost_s, bench->stopwatch.wall_cost_s);
     fulcrum_findings_value(&findings, "frame_skip", "", bench->stage.info.frame_skip);
     fulcrum_findings_value(
-        &findings, "observation_byte", "byte", (double)bench->learner_info.input_byte);
-    fulcrum_findings_value(&findings, "network_parameter_count", "",
-        (double)bench->learner_info.cost.parameter_count);
-    fulcrum_findings_value(
-        &findings, "forward_flop", "", bench->learner_info.cost.forward_flop);
+        &findings, "observation_byte", "byte", (double)wants_byte);
+    if (bench->learner != NULL) {
+        fulcrum_findings_value(&findings, "network_parameter_count", "",
+            (double)bench->learner_info.cost.parameter_count);
+        fulcrum_findings_value(
+            &findings, "forward_flop", "", bench->learner_info.cost.forward_flop);
+    }
     if (bench->alone.count > 0) {
         fulcrum_findings_value(
             &findings, "canary_usual_s", "s", bench->alone.baseline_s);
@@ -497,7 +506,11 @@ static enum fulcrum_status assemble(
     calibration->machine = run->bench.machine;
     calibration->complete = !run->is_stopped && run->failure.status == FULCRUM_OK;
     const char *actor = run->bench.stage.actor->name;
-    const char *network = fulcrum_learner_network_name(run->options->network);
+    const char *network =
+        run->bench.learner != NULL ? fulcrum_learner_network_name(run->options->network)
+        : run->options->actor_options.env_id != NULL
+            ? run->options->actor_options.env_id
+            : run->options->actor_options.make;
     (void)snprintf(calibration->title, sizeof calibration->title, "%s, %s, %s",
         run->bench.machine.cpu.name, actor, network);
     char title[sizeof calibration->title];
@@ -550,7 +563,10 @@ static void choose_probes(struct run *run)
 {
     double share[FULCRUM_SCHEDULE_MAX_PROBES];
     for (size_t i = 0; i < sizeof probes / sizeof probes[0]; i++) {
-        if (probes[i]->applies == NULL || probes[i]->applies(&run->bench)) {
+        bool is_alone = probes[i] == &fulcrum_probe_loop;
+        bool is_loop = run->bench.stage.actor->time != NULL;
+        if (is_alone == is_loop &&
+            (probes[i]->applies == NULL || probes[i]->applies(&run->bench))) {
             share[run->probe_count] = probes[i]->share;
             run->probe[run->probe_count++] = probes[i];
         }

@@ -32,6 +32,8 @@ struct fulcrum_calibrate_options {
     double nominal_unroll;
     double nominal_burn_in;
     const char *meter_root; /* NULL: this machine's files; tests give a folder */
+    /* NULL: not wanted; gets how a loop batches and trains, where one was measured. */
+    struct fulcrum_workload *loop_workload;
     struct fulcrum_listener listener;
 };
 

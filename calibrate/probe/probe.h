@@ -176,7 +176,7 @@ struct fulcrum_train_size {
 struct fulcrum_bench {
     struct fulcrum_stage stage;
     double step_s; /* rough mean step */
-    const struct fulcrum_learner *learner;
+    const struct fulcrum_learner *learner; /* NULL: a loop has its own */
     struct fulcrum_learner_options learner_options; /* of `state` */
     struct fulcrum_learner_state *state;
     struct fulcrum_learner_info learner_info;
@@ -189,6 +189,7 @@ struct fulcrum_bench {
     struct fulcrum_gpu_idle gpu_idle; /* before the learner was opened */
     size_t max_threads;               /* most actor threads */
     const char *meter_root;           /* where meters look for the kernel's files */
+    struct fulcrum_workload *loop_workload; /* NULL: not wanted */
     double meter_window_rel;          /* as fulcrum_energy_options has it; 0: 1 */
     double budget_s;
     struct fulcrum_listener
@@ -225,6 +226,7 @@ struct fulcrum_probe_state {
 };
 
 struct fulcrum_findings;
+struct fulcrum_workload;
 
 struct fulcrum_probe {
     const char *what; /* for whoever waits: "step time" */
@@ -280,6 +282,12 @@ FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_sample_keep(
     struct fulcrum_sample *sample, struct fulcrum_error *err);
 
 /* One file each: calibrate/probe/probe_<name>.c. Listed in calibrate.c. */
+extern const struct fulcrum_probe fulcrum_probe_loop; /* alone, of loops */
+
+/* How a loop with these facts (calibrate/actor/actor.h) batches and trains. */
+void fulcrum_loop_workload(
+    const double fact[FULCRUM_LOOP_FIGURES], struct fulcrum_workload *workload);
+
 extern const struct fulcrum_probe fulcrum_probe_memory;
 extern const struct fulcrum_probe fulcrum_probe_step;
 extern const struct fulcrum_probe fulcrum_probe_threads;

@@ -61,7 +61,7 @@
 /* A worker whose end was seen on the socket is about to become a zombie. */
 #define DEATH_S 0.5
 
-#define ARGUMENT_MAX 8
+#define ARGUMENT_MAX 12
 
 /* Two actors that differ in what their workers run. */
 struct fulcrum_actor_shared {
@@ -72,7 +72,9 @@ struct fulcrum_actor_shared {
     char parent[24];                        /* process id */
     char path[FULCRUM_WORKER_PATH_SIZE];    /* plug-in, or fulcrum_gym.py */
     char python[FULCRUM_WORKER_PATH_SIZE];
+    char loop[32]; /* "": environments that are stepped one by one */
     char env_id[256];
+    char loop_text[4][FULCRUM_WORKER_PATH_SIZE]; /* vector, net, make, arguments */
     char *argv[ARGUMENT_MAX];                      /* NULL-terminated */
     struct fulcrum_worker_description description; /* of the first environment */
     atomic_size_t made_count;
@@ -752,6 +754,26 @@ static double worker_memory_byte(const struct fulcrum_env *worker)
     return fulcrum_worker_process_memory_byte(&worker->process);
 }
 
+static enum fulcrum_status worker_time(struct fulcrum_env *worker,
+    enum fulcrum_loop_piece piece, size_t env_count, double time_s,
+    double out[FULCRUM_LOOP_FIGURES], struct fulcrum_error *err)
+{
+    struct fulcrum_worker_reply reply;
+    bool is_good = exchange(worker,
+        command_of(FULCRUM_WORKER_TIME, piece, env_count, (uint64_t)(1e6 * time_s)),
+        &reply);
+    TRY(status_of(worker, is_good, err));
+    memcpy(out, worker->memory + worker->layout.time_offset,
+        FULCRUM_LOOP_FIGURES * sizeof *out);
+    for (size_t i = 0; i < FULCRUM_LOOP_FIGURES && is_good; i++) {
+        is_good = out[i] >= 0.0 && out[i] < FULCRUM_LOOP_FIGURE_MAX;
+        if (!is_good) {
+            worker_fail(worker, "figure %zu of what it timed is %g", i, out[i]);
+        }
+    }
+    return status_of(worker, is_good, err);
+}
+
 /* Asks it to end; the reply comes when the environment is destroyed. */
 static int ends_well(struct fulcrum_env *worker, double grace_s)
 {
@@ -810,7 +832,8 @@ static enum fulcrum_status set_limits(struct fulcrum_actor_shared *shared,
 {
     double limit_s = options != NULL ? options->limit_s : 0.0;
     if (limit_s == 0.0) {
-        limit_s = FULCRUM_ACTOR_LIMIT_S;
+        limit_s =
+            shared->loop[0] != '\0' ? FULCRUM_LOOP_LIMIT_S : FULCRUM_ACTOR_LIMIT_S;
     }
     FAIL_IF(
         !(limit_s >= FULCRUM_ACTOR_LIMIT_MIN_S && limit_s <= FULCRUM_ACTOR_LIMIT_MAX_S),
@@ -822,7 +845,8 @@ static enum fulcrum_status set_limits(struct fulcrum_actor_shared *shared,
 }
 
 /* Memory of the actor, with what both kinds need. `set` adds the worker's arguments. */
-static enum fulcrum_status open_with(const struct fulcrum_actor_options *options,
+static enum fulcrum_status open_with(const char *loop,
+    const struct fulcrum_actor_options *options,
     enum fulcrum_status (*set)(struct fulcrum_actor_shared *shared,
         const struct fulcrum_actor_options *options, struct fulcrum_error *err),
     struct fulcrum_actor_shared **out, struct fulcrum_actor_info *info,
@@ -833,6 +857,7 @@ static enum fulcrum_status open_with(const struct fulcrum_actor_options *options
     (void)snprintf(shared->parent, sizeof shared->parent, "%ld", (long)getpid());
     shared->argv[0] = shared->program;
     shared->argv[1] = shared->parent;
+    (void)snprintf(shared->loop, sizeof shared->loop, "%s", loop);
     enum fulcrum_status status = FULCRUM_OK;
     TRY_OR_END(set_limits(shared, options, err));
     TRY_OR_END(set(shared, options, err));
@@ -902,6 +927,20 @@ static enum fulcrum_status copy_text(char *out, size_t out_byte, const char *tex
     return FULCRUM_OK;
 }
 
+static enum fulcrum_status set_python(struct fulcrum_actor_shared *shared,
+    const struct fulcrum_actor_options *options, const char *program,
+    struct fulcrum_error *err)
+{
+    TRY(copy_text(shared->python, sizeof shared->python,
+        options->python != NULL ? options->python : "python3",
+        "the path of the interpreter", err));
+    TRY(fulcrum_worker_find_python(shared->path, program, err));
+    static char mode[] = "exec";
+    char *const arguments[] = {mode, shared->python, shared->path};
+    memcpy(shared->argv + 2, arguments, sizeof arguments);
+    return FULCRUM_OK;
+}
+
 static enum fulcrum_status set_gym(struct fulcrum_actor_shared *shared,
     const struct fulcrum_actor_options *options, struct fulcrum_error *err)
 {
@@ -909,30 +948,53 @@ static enum fulcrum_status set_gym(struct fulcrum_actor_shared *shared,
         "needs an environment: --env CartPole-v1");
     TRY(copy_text(shared->env_id, sizeof shared->env_id, options->env_id,
         "the name of the environment", err));
-    TRY(copy_text(shared->python, sizeof shared->python,
-        options->python != NULL ? options->python : "python3",
-        "the path of the interpreter", err));
-    TRY(fulcrum_worker_find_gym(shared->path, err));
     (void)snprintf(shared->what, sizeof shared->what, "Gymnasium environment %.150s",
         shared->env_id);
-    static char mode[] = "exec";
-    char *const arguments[] = {mode, shared->python, shared->path, shared->env_id};
-    memcpy(shared->argv + 2, arguments, sizeof arguments);
-    return FULCRUM_OK;
+    shared->argv[5] = shared->env_id;
+    return set_python(shared, options, "/fulcrum_gym.py", err);
+}
+
+/* The arguments of fulcrum_loop.py, where "" means that nothing was said. */
+static enum fulcrum_status set_loop(struct fulcrum_actor_shared *shared,
+    const struct fulcrum_actor_options *options, struct fulcrum_error *err)
+{
+    FAIL_IF(options == NULL || (options->env_id == NULL && options->make == NULL), err,
+        FULCRUM_ERR_MISSING, "needs an environment: --env CartPole-v1, or --make");
+    const struct {
+        const char *text;
+        const char *what;
+    } rows[] = {{options->vector, "--vector"}, {options->net, "--net"},
+        {options->make, "--make"}, {options->arguments, "--args"}};
+    if (options->env_id != NULL) {
+        TRY(copy_text(shared->env_id, sizeof shared->env_id, options->env_id,
+            "the name of the environment", err));
+    }
+    shared->argv[5] = shared->loop;
+    shared->argv[6] = shared->env_id;
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        shared->argv[7 + i] = shared->loop_text[i];
+        if (rows[i].text != NULL) {
+            TRY(copy_text(shared->loop_text[i], sizeof shared->loop_text[i],
+                rows[i].text, rows[i].what, err));
+        }
+    }
+    (void)snprintf(shared->what, sizeof shared->what, "%s of %.150s", shared->loop,
+        options->env_id != NULL ? options->env_id : options->make);
+    return set_python(shared, options, "/fulcrum_loop.py", err);
 }
 
 static enum fulcrum_status plugin_open(const struct fulcrum_actor_options *options,
     struct fulcrum_actor_shared **out, struct fulcrum_actor_info *info,
     struct fulcrum_error *err)
 {
-    return open_with(options, set_plugin, out, info, err);
+    return open_with("", options, set_plugin, out, info, err);
 }
 
 static enum fulcrum_status gym_open(const struct fulcrum_actor_options *options,
     struct fulcrum_actor_shared **out, struct fulcrum_actor_info *info,
     struct fulcrum_error *err)
 {
-    return open_with(options, set_gym, out, info, err);
+    return open_with("", options, set_gym, out, info, err);
 }
 
 #define WORKER_MEMBERS                                                                 \
@@ -954,3 +1016,25 @@ const struct fulcrum_actor fulcrum_actor_gym = {
     .open = gym_open,
     WORKER_MEMBERS,
 };
+
+/* Loops of training frameworks, in fulcrum_loop.py and the folder frameworks. */
+#define LOOP(symbol, told_name, told_summary)                                          \
+    static enum fulcrum_status symbol##_open(                                          \
+        const struct fulcrum_actor_options *options,                                   \
+        struct fulcrum_actor_shared **out, struct fulcrum_actor_info *info,            \
+        struct fulcrum_error *err)                                                     \
+    {                                                                                  \
+        return open_with(told_name, options, set_loop, out, info, err);                \
+    }                                                                                  \
+    const struct fulcrum_actor fulcrum_actor_##symbol = {                              \
+        .name = told_name,                                                             \
+        .summary = told_summary,                                                       \
+        .open = symbol##_open,                                                         \
+        .time = worker_time,                                                           \
+        WORKER_MEMBERS,                                                                \
+    };
+
+LOOP(gymvec, "gymvec", "vector environments of Gymnasium (--env, --vector sync|async)")
+LOOP(envpool, "envpool", "EnvPool (--env, --vector sync|async)")
+LOOP(vecenv, "vecenv", "a vector environment of one's own (--make)")
+LOOP(sb3_ppo, "sb3-ppo", "PPO of Stable-Baselines3 (--env, --vector dummy|subproc)")

@@ -19,9 +19,9 @@
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_worker_find_program(
     char out[FULCRUM_WORKER_PATH_SIZE], struct fulcrum_error *err);
 
-/* The same for share/fulcrum/fulcrum_gym.py. */
-FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_worker_find_gym(
-    char out[FULCRUM_WORKER_PATH_SIZE], struct fulcrum_error *err);
+/* The same for a program in Python of share/fulcrum, "/fulcrum_gym.py". */
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_worker_find_python(
+    char out[FULCRUM_WORKER_PATH_SIZE], const char *name, struct fulcrum_error *err);
 
 /* The last thing that a worker printed, and how much it printed in all. */
 struct fulcrum_worker_output {

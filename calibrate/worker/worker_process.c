@@ -86,16 +86,16 @@ enum fulcrum_status fulcrum_worker_find_program(
     return FULCRUM_OK;
 }
 
-enum fulcrum_status fulcrum_worker_find_gym(
-    char out[FULCRUM_WORKER_PATH_SIZE], struct fulcrum_error *err)
+enum fulcrum_status fulcrum_worker_find_python(
+    char out[FULCRUM_WORKER_PATH_SIZE], const char *name, struct fulcrum_error *err)
 {
     char folder[FULCRUM_WORKER_PATH_SIZE];
-    bool is_found =
-        (own_folder(folder) &&
-            is_there(out, folder, "/../share/fulcrum/fulcrum_gym.py", R_OK)) ||
-        is_there(out, FULCRUM_SHARE_DIR, "/fulcrum_gym.py", R_OK);
+    char beside[64];
+    (void)snprintf(beside, sizeof beside, "/../share/fulcrum%s", name);
+    bool is_found = (own_folder(folder) && is_there(out, folder, beside, R_OK)) ||
+                    is_there(out, FULCRUM_SHARE_DIR, name, R_OK);
     FAIL_IF(!is_found, err, FULCRUM_ERR_UNSUPPORTED,
-        "there is no fulcrum_gym.py in ../share/fulcrum beside this program or in %s",
+        "there is no %s in ../share/fulcrum beside this program or in %s", name + 1,
         FULCRUM_SHARE_DIR);
     return FULCRUM_OK;
 }

@@ -22,7 +22,9 @@ enum fulcrum_worker_code {
     FULCRUM_WORKER_RESET,
     FULCRUM_WORKER_STEP, /* value: row of actions */
     FULCRUM_WORKER_RUN,  /* value: count, first row, steps to a time or 0 */
-    FULCRUM_WORKER_CLOSE
+    FULCRUM_WORKER_CLOSE,
+    FULCRUM_WORKER_TIME /* value: enum fulcrum_loop_piece, environments, microseconds;
+                           its figures are the first times of the shared memory */
 };
 
 struct fulcrum_worker_command {

@@ -1,13 +1,18 @@
 /* cmd_calibrate.c - `fulcrum calibrate`: measures this machine. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <math.h>
+#include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "calibrate/probe/calibrate.h"
 #include "cli/message.h"
 #include "cli/options/options.h"
 #include "cli/progress.h"
+#include "model/design/design.h"
+#include "model/network/network.h"
+#include "model/string.h"
 #include "model/try.h"
 #include "presets/io/output.h"
 #include "presets/load/preset.h"
@@ -38,13 +43,45 @@ static const char *output_path(const struct fulcrum_context *context)
     return context->format == FULCRUM_FORMAT_JSON ? NULL : standard_path;
 }
 
-static enum fulcrum_status hand_out(const struct fulcrum_calibration *calibration,
+/* Beside "mine.json" the workload of a loop is "mine-workload.json". */
+static enum fulcrum_status hand_out_workload(struct fulcrum_design *design,
+    const struct fulcrum_calibration *calibration, const char *path,
     struct fulcrum_context *context, struct fulcrum_error *err)
+{
+    struct fulcrum_string text = {0};
+    struct fulcrum_workload *workload = &design->workload;
+    size_t length = strlen(path);
+    bool has_end = length > 5 && strcmp(path + length - 5, ".json") == 0;
+    fulcrum_string_add(
+        &text, "%.*s-workload.json", (int)(length - (has_end ? 5 : 0)), path);
+    (void)snprintf(workload->name, sizeof workload->name, "%s", calibration->name);
+    (void)snprintf(workload->title, sizeof workload->title, "%s", calibration->title);
+    enum fulcrum_status status = fulcrum_workload_save(design,
+        "what the framework was set to when it was calibrated",
+        fulcrum_string_get(&text), err);
+    if (status == FULCRUM_OK) {
+        bool is_serial = fulcrum_calibration_parameter(
+                             calibration, "workload.host.delay_s") == NULL;
+        fulcrum_message_note(context,
+            "%s; `fulcrum predict -m this -w %s -c %s --actors %s` predicts it",
+            fulcrum_string_get(&text), fulcrum_string_get(&text), path,
+            is_serial ? "1 --set run.envs_per_actor=8" : "8");
+    }
+    fulcrum_string_clear(&text);
+    return status;
+}
+
+static enum fulcrum_status hand_out(const struct fulcrum_calibration *calibration,
+    struct fulcrum_design *loop, struct fulcrum_context *context,
+    struct fulcrum_error *err)
 {
     const char *path = output_path(context);
     enum fulcrum_status status = fulcrum_calibration_save(calibration, path, err);
     if (status != FULCRUM_OK || path == NULL) {
         return status;
+    }
+    if (loop->workload.batching.policy == (int)FULCRUM_BATCH_FIXED) {
+        TRY(hand_out_workload(loop, calibration, path, context, err));
     }
     for (size_t i = 0; i < calibration->note_count; i++) {
         if (strcmp(calibration->notes[i].key, "warning") == 0) {
@@ -71,12 +108,13 @@ static enum fulcrum_status run_calibrate(
 {
     const struct settings *settings = data;
     struct fulcrum_design design;
+    struct fulcrum_design loop;
     struct fulcrum_progress watch;
     TRY(fulcrum_actor_settings_check(&settings->actor, context, err));
     TRY(fulcrum_learner_settings_read(&settings->learner, context, &design, err));
     TRY(fulcrum_output_check(output_path(context), err));
     const struct fulcrum_workload_training *training = &design.workload.training;
-    const struct fulcrum_calibrate_options options = {.actor = settings->actor.actor,
+    const struct fulcrum_calibrate_options options = {.actor = fulcrum_actor_settings_name(&settings->actor),
         .actor_options = fulcrum_actor_settings_options(&settings->actor),
         .learner = settings->learner.learner,
         .device_index = (size_t)settings->learner.device,
@@ -88,7 +126,9 @@ static enum fulcrum_status run_calibrate(
         .budget_s = settings->budget_s,
         .max_threads = isnan(settings->threads) ? 0 : (size_t)settings->threads,
         .seed = (uint64_t)settings->seed,
+        .loop_workload = &loop.workload,
         .listener = {fulcrum_progress_stops, fulcrum_progress_show, &watch}};
+    fulcrum_design_init(&loop);
     fulcrum_progress_watch(&watch, context);
     struct fulcrum_calibration *calibration = NULL;
     enum fulcrum_status status = fulcrum_calibrate(&calibration, &options, err);
@@ -98,7 +138,7 @@ static enum fulcrum_status run_calibrate(
     }
     status = fulcrum_progress_settle(status, context, err);
     struct fulcrum_error failure = {FULCRUM_OK, ""};
-    enum fulcrum_status handed = hand_out(calibration, context, &failure);
+    enum fulcrum_status handed = hand_out(calibration, &loop, context, &failure);
     fulcrum_calibration_free(calibration);
     /* An environment that failed is told of last, by whoever prints `err`. */
     if (status == FULCRUM_OK && handed != FULCRUM_OK) {

@@ -208,6 +208,14 @@ static enum fulcrum_status read_cpus(const char *option, const char *text,
     return FULCRUM_OK;
 }
 
+/* Whether a framework's own loop is measured, which has all that follows in it. */
+static bool is_loop(const struct fulcrum_measure_settings *settings)
+{
+    const char *name = fulcrum_actor_settings_name(&settings->actor);
+    const struct fulcrum_actor *actor = name != NULL ? fulcrum_actor_find(name) : NULL;
+    return actor != NULL && actor->time != NULL;
+}
+
 /* Priors of the machine, and the workload; one that fits the network where none is
  * named. */
 static enum fulcrum_status read_base(const struct fulcrum_measure_settings *settings,
@@ -216,12 +224,15 @@ static enum fulcrum_status read_base(const struct fulcrum_measure_settings *sett
 {
     struct fulcrum_learner_settings learner = settings->learner;
     struct fulcrum_design design;
+    fulcrum_design_init(out);
+    if (learner.workload == NULL && is_loop(settings)) {
+        return fulcrum_machine_find("this", out, NULL, err);
+    }
     if (learner.workload == NULL) {
         learner.workload = learner.network == FULCRUM_NETWORK_R2D2
                                ? "r2d2-atari"
                                : "ppo-mujoco-humanoid";
     }
-    fulcrum_design_init(out);
     TRY(fulcrum_learner_settings_read(&learner, context, &design, err));
     TRY(fulcrum_machine_find("this", out, NULL, err));
     out->workload = design.workload;
@@ -238,7 +249,7 @@ static enum fulcrum_status read_calibration(
     }
     TRY(fulcrum_calibration_load(settings->calibration, out, err));
     char wanted[96];
-    const char *actor = settings->actor.actor;
+    const char *actor = fulcrum_actor_settings_name(&settings->actor);
     const char *has_actor = fulcrum_calibration_note(*out, "actor");
     const char *has_learner = fulcrum_calibration_note(*out, "learner");
     size_t length = has_actor != NULL ? strcspn(has_actor, " :") : 0;
@@ -261,7 +272,7 @@ enum fulcrum_status fulcrum_measure_inputs_load(
 {
     struct fulcrum_measure_options *options = &out->options;
     *out = (struct fulcrum_measure_inputs){
-        .options = {.actor = settings->actor.actor,
+        .options = {.actor = fulcrum_actor_settings_name(&settings->actor),
             .actor_options = fulcrum_actor_settings_options(&settings->actor),
             .learner = settings->learner.learner,
             .device_index = (size_t)settings->learner.device,
@@ -274,6 +285,12 @@ enum fulcrum_status fulcrum_measure_inputs_load(
             .calm_wait_s = settings->wait_s,
             .train_steps_least = settings->train_steps}};
     TRY(fulcrum_actor_settings_check(&settings->actor, context, err));
+    FULCRUM_USAGE_IF(is_loop(settings) && (settings->trains ||
+                         settings->record_pairs > 0.0 || settings->batching.count > 0),
+        context, err, FULCRUM_ERR_UNSUPPORTED,
+        "--train, --batching and --record are for pipelines of fulcrum's own: %s "
+        "trains and batches as it does",
+        fulcrum_actor_settings_name(&settings->actor));
     TRY(read_base(settings, context, &out->base, err));
     TRY(read_training(settings, context, out, err));
     TRY(read_configs(settings, context, out, err));

@@ -23,33 +23,68 @@ static const char *actor_name(int index)
     return *actors != NULL ? (*actors)->name : NULL;
 }
 
+#define VECTORS    "gymvec envpool vecenv"
+#define FRAMEWORKS "sb3-ppo"
+#define LOOPS      VECTORS " " FRAMEWORKS
+
+/* Whether `name` is one of the words in `names`. */
+static bool is_among(const char *names, const char *name)
+{
+    size_t length = strlen(name);
+    for (const char *at = strstr(names, name); at != NULL; at = strstr(at + 1, name)) {
+        if ((at == names || at[-1] == ' ') &&
+            (at[length] == '\0' || at[length] == ' ')) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+const char *fulcrum_actor_settings_name(const struct fulcrum_actor_settings *settings)
+{
+    return settings->framework != NULL ? settings->framework : settings->actor;
+}
+
 enum fulcrum_status fulcrum_actor_settings_check(
     const struct fulcrum_actor_settings *settings, struct fulcrum_context *context,
     struct fulcrum_error *err)
 {
-    /* Options that one actor alone takes. */
+    /* Options that some actors alone take, and those that need them. */
     const struct {
         const char *option;
         const char *value;
-        const char *actor;
-        bool is_needed;
+        const char *actors;
+        const char *needed_by;
     } belongings[] = {
-        {"core", settings->core, "libretro", 0},
-        {"rom", settings->rom, "libretro", 0},
-        {"plugin", settings->plugin, "plugin", 1},
-        {"env", settings->env_id, "gym", 1},
-        {"python", settings->python, "gym", 0},
+        {"core", settings->core, "libretro", ""},
+        {"rom", settings->rom, "libretro", ""},
+        {"plugin", settings->plugin, "plugin", "plugin"},
+        {"make", settings->make, "vecenv " FRAMEWORKS, "vecenv"},
+        {"env", settings->env_id, "gym " LOOPS,
+            settings->make != NULL ? "gym" : "gym " LOOPS},
+        {"python", settings->python, "gym " LOOPS, ""},
+        {"vector", settings->vector, LOOPS, ""},
+        {"net", settings->net, FRAMEWORKS, ""},
+        {"args", settings->arguments, LOOPS, ""},
     };
+    const char *actor = fulcrum_actor_settings_name(settings);
     TRY(fulcrum_name_check(settings->actor, "actor", actor_name, context, err));
+    FULCRUM_USAGE_IF(settings->framework != NULL && settings->actor != NULL, context,
+        err, FULCRUM_ERR_RANGE, "--framework %s and --actor %s: expected one of them",
+        settings->framework, settings->actor);
+    FULCRUM_USAGE_IF(
+        settings->framework != NULL && !is_among(FRAMEWORKS, settings->framework),
+        context, err, FULCRUM_ERR_UNKNOWN_NAME,
+        "there is no framework %s, expected one of " FRAMEWORKS, settings->framework);
     for (size_t i = 0; i < sizeof belongings / sizeof belongings[0]; i++) {
         const char *option = belongings[i].option;
         bool is_given = belongings[i].value != NULL;
-        bool is_its = settings->actor != NULL &&
-                      strcmp(settings->actor, belongings[i].actor) == 0;
+        bool is_its = actor != NULL && is_among(belongings[i].actors, actor);
         FULCRUM_USAGE_IF(is_given && !is_its, context, err, FULCRUM_ERR_UNSUPPORTED,
-            "--%s is for --actor %s", option, belongings[i].actor);
-        FULCRUM_USAGE_IF(!is_given && is_its && belongings[i].is_needed, context, err,
-            FULCRUM_ERR_MISSING, "--actor %s needs --%s", settings->actor, option);
+            "--%s is for --actor %s", option, belongings[i].actors);
+        FULCRUM_USAGE_IF(
+            !is_given && actor != NULL && is_among(belongings[i].needed_by, actor),
+            context, err, FULCRUM_ERR_MISSING, "--actor %s needs --%s", actor, option);
     }
     return FULCRUM_OK;
 }
@@ -64,6 +99,10 @@ struct fulcrum_actor_options fulcrum_actor_settings_options(
         .plugin = settings->plugin,
         .env_id = settings->env_id,
         .python = settings->python,
+        .vector = settings->vector,
+        .net = settings->net,
+        .make = settings->make,
+        .arguments = settings->arguments,
         .limit_s = isnan(settings->limit_s) ? 0.0 : settings->limit_s,
     };
 }
@@ -80,13 +119,24 @@ const struct fulcrum_option fulcrum_actor_option_rows[] = {
         .help = "libretro: game; without it a small one that is built in"),
     FULCRUM_OPTION(FILE, "plugin", SETTING(plugin), "FILE",
         .help = "plugin: shared object with your own environment"),
+    FULCRUM_OPTION(TEXT, "framework", SETTING(framework), "NAME",
+        .help = "training framework whose own loop runs: " FRAMEWORKS),
     FULCRUM_OPTION(TEXT, "env", SETTING(env_id), "ID",
-        .help = "gym: Gymnasium environment, such as ALE/Pong-v5"),
+        .help = "gym, vector environments, frameworks: environment, such as ALE/Pong-v5"),
+    FULCRUM_OPTION(TEXT, "vector", SETTING(vector), "KIND",
+        .help = "how environments are stepped: sync or async; sb3-ppo: dummy or subproc"),
+    FULCRUM_OPTION(TEXT, "net", SETTING(net), "NAME",
+        .help = "sb3-ppo: policy (MlpPolicy)"),
+    FULCRUM_OPTION(TEXT, "make", SETTING(make), "MODULE:FUNCTION",
+        .help = "your own function of the number of environments that returns a vector "
+                "environment; FILE.py:FUNCTION too"),
+    FULCRUM_OPTION(TEXT, "args", SETTING(arguments), "KEY=VALUE,...",
+        .help = "what the constructor of the framework, or of EnvPool, is given"),
     FULCRUM_OPTION(FILE, "python", SETTING(python), "PROGRAM",
-        .help = "gym: interpreter that has Gymnasium (python3)"),
+        .help = "interpreter that has Gymnasium or the framework (python3)"),
     FULCRUM_OPTION(NUMBER, "env-limit", SETTING(limit_s), "SECONDS", .unit = "s",
         .least = FULCRUM_ACTOR_LIMIT_MIN_S, .most = FULCRUM_ACTOR_LIMIT_MAX_S,
-        .help = "plugin, gym: longest start, step or reset (8)"),
+        .help = "plugin, gym: longest start, step or reset (8; frameworks 60)"),
     FULCRUM_OPTION(COUNT, "frame-skip", SETTING(frame_skip), "N", .unit = "frames",
         .least = 1.0, .most = 1000.0,
         .help = "frames per step; default: the actor's own"),

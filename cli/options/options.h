@@ -26,6 +26,11 @@ struct fulcrum_actor_settings {
     const char *plugin;
     const char *env_id;
     const char *python;
+    const char *framework; /* NULL: `actor` says */
+    const char *vector;
+    const char *net;
+    const char *make;
+    const char *arguments;
     double frame_skip; /* NAN: the actor's own */
     double limit_s;
 };
@@ -39,6 +44,9 @@ extern const struct fulcrum_option fulcrum_actor_option_rows[];
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_actor_settings_check(
     const struct fulcrum_actor_settings *settings, struct fulcrum_context *context,
     struct fulcrum_error *err);
+
+/* The actor, or the framework that is one; NULL: the command's own choice. */
+const char *fulcrum_actor_settings_name(const struct fulcrum_actor_settings *settings);
 
 /* What the actor's open takes; texts are borrowed from `settings`. */
 struct fulcrum_actor_options fulcrum_actor_settings_options(

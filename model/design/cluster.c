@@ -302,7 +302,7 @@ struct fulcrum_layout fulcrum_layout_of(const struct fulcrum_design *design)
     double training =
         run->learner_gpu_count > 0.0 ? run->learner_gpu_count : run->gpu_count;
     return (struct fulcrum_layout){design->run.node_count,
-        is_gpu ? training : design->machine.learner_core_count,
+        is_gpu ? training : fmax(design->machine.learner_core_count, 1.0),
         is_gpu ? design->run.model_parallel_gpu_count : 1.0,
         is_gpu ? design->run.instances_per_gpu : 1.0};
 }

@@ -87,7 +87,7 @@ struct fulcrum_machine {
 /* clang-format off */
 #define FULCRUM_MACHINE_FIELDS(X)                                                                          \
     X(machine.accelerator,             ACCELERATOR, 0, 1,    0,    "",      "gpu, or cpu where the learner runs on cores") \
-    X(machine.learner_core_count,      COUNT,  1, 4096, 1,    "",      "cores given to a CPU learner")      \
+    X(machine.learner_core_count,      COUNT,  0, 4096, 1,    "",      "cores given to a CPU learner; 0: none, it runs while actors wait, on their cores") \
     X(machine.cpu.name,                TEXT,   0, 0,    0,    "",      "processor model")                   \
     X(machine.cpu.socket_count,        COUNT,  1, 1024, NAN,  "",      "processor sockets")                 \
     X(machine.cpu.core_count,          COUNT,  1, 1e6,  NAN,  "",      "physical cores")                    \

@@ -143,7 +143,9 @@ struct fulcrum_cpu_station fulcrum_shard_station(
     double threads = cpu->thread_count / replicas;
     double wanted = reserved_threads_of(design);
     *reserved = is_gpu(design) ? fmin(wanted, FULCRUM_RESERVED_MOST_FRAC * threads)
-                               : cpu->thread_count / cpu->core_count;
+                : design->machine.learner_core_count > 0.0
+                    ? cpu->thread_count / cpu->core_count
+                    : fmin(wanted, threads - 1.0);
     return (struct fulcrum_cpu_station){
         .curve = (enum fulcrum_cpu_curve)cpu->curve,
         .core_count = cpu->core_count / replicas,
@@ -227,7 +229,7 @@ double fulcrum_shard_count(const struct fulcrum_design *design)
     double inferring = design->run.gpu_count - design->run.learner_gpu_count;
     return is_gpu(design) ? inferring * design->run.instances_per_gpu /
                                 design->run.model_parallel_gpu_count
-                          : design->machine.learner_core_count;
+                          : fmax(design->machine.learner_core_count, 1.0);
 }
 
 void fulcrum_replicas_init(const struct fulcrum_design *design,
@@ -627,7 +629,9 @@ static double cpu_power(const struct fulcrum_design *design,
     double learner_frac =
         replicas->reserved_threads / replicas->network.cpu.thread_count;
     if (design->machine.accelerator == FULCRUM_ACCELERATOR_CPU) {
-        learner_frac *= solution->gpu_busy_frac;
+        /* A learner without a core of its own keeps one busy while it works. */
+        learner_frac = fmax(learner_frac, 1.0 / replicas->network.cpu.core_count) *
+                       solution->gpu_busy_frac;
     }
     double core_busy_frac = fmin(1.0, solution->cpu_core_busy_frac + learner_frac);
     double busy_cores = core_busy_frac * cpu->core_count;

@@ -363,23 +363,29 @@ static void apply(
     }
 }
 
-static bool is_given(
-    const struct fulcrum_field *field, const struct fulcrum_design *design)
+/* Whether a field has a value, and another than in `base`, which may be NULL. */
+static bool is_given(const struct fulcrum_field *field,
+    const struct fulcrum_design *design, const struct fulcrum_design *base)
 {
+    if (base != NULL && field->kind != FULCRUM_FIELD_TEXT &&
+        fulcrum_field_number(field, design) == fulcrum_field_number(field, base)) {
+        return 0;
+    }
     if (field->kind == FULCRUM_FIELD_TEXT) {
         return fulcrum_field_text(field, design)[0] != '\0';
     }
     return !isnan(fulcrum_field_number(field, design));
 }
 
-void fulcrum_preset_write_half(const struct fulcrum_design *design,
-    enum fulcrum_preset_kind kind, struct json_object *object)
+static void write_half(const struct fulcrum_design *design,
+    const struct fulcrum_design *base, enum fulcrum_preset_kind kind,
+    struct json_object *object)
 {
     size_t count = 0;
     const struct fulcrum_field *fields = fulcrum_fields(&count);
     for (size_t i = 0; i < count; i++) {
         const struct fulcrum_field *field = &fields[i];
-        if (!fulcrum_preset_has_field(kind, field) || !is_given(field, design)) {
+        if (!fulcrum_preset_has_field(kind, field) || !is_given(field, design, base)) {
             continue;
         }
         /* "machine.gpu.idle_w": group "gpu", key "idle_w"; no path is deeper. */
@@ -401,6 +407,26 @@ void fulcrum_preset_write_half(const struct fulcrum_design *design,
         }
     }
 }
+
+void fulcrum_preset_write_half(const struct fulcrum_design *design,
+    enum fulcrum_preset_kind kind, struct json_object *object)
+{
+    write_half(design, NULL, kind, object);
+}
+
+enum fulcrum_status fulcrum_workload_save(const struct fulcrum_design *design,
+    const char *source, const char *path, struct fulcrum_error *err)
+{
+    struct fulcrum_design blank;
+    struct json_object *root = fulcrum_json_new_object();
+    fulcrum_design_init(&blank);
+    fulcrum_file_header_write(root, FULCRUM_PRESET_WORKLOAD, design->workload.name,
+        design->workload.title);
+    write_half(design, &blank, FULCRUM_PRESET_WORKLOAD, root);
+    fulcrum_json_add_text(root, "source", source);
+    return fulcrum_json_save(root, path, err);
+}
+
 enum { MAX_LINKS = 16 };
 
 /* A file, and what it extends after it. */

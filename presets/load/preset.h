@@ -60,6 +60,15 @@ FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_calibration_save(
     struct fulcrum_error *err);
 
 /*
+ * Writes design->workload, as far as it is not what a file without fields gives.
+ *   source   of all of it
+ *   fails    FULCRUM_ERR_FILE
+ */
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_workload_save(
+    const struct fulcrum_design *design, const char *source, const char *path,
+    struct fulcrum_error *err);
+
+/*
  * The JSON Schema (draft 2020-12) of a file kind, made from the field tables.
  *   out      the caller frees it with free()
  */
