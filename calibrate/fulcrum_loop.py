@@ -25,7 +25,7 @@ from fulcrum_gym import FLOAT32, STEPS, PHASE, STEP_NUMBER, UINT8, Failure, \
     GymEnvironment, serve
 
 FACTS, PIECES, WHOLE = range(3)
-SERIAL, PROCESSES, THREADS = range(3)
+SERIAL, PROCESSES, THREADS, ASYNCHRONOUS = range(4)
 # Untimed at the start of every measurement of a loop that does not train.
 WARM_UP_S = 0.1
 
@@ -157,18 +157,24 @@ def imported(name):
                       "name another interpreter with --python") from None
 
 
+def loaded(path, name):
+    """The module of a file, under a name that shadows no package."""
+    spec = importlib.util.spec_from_file_location(name, path)
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
 def factory_of(make):
     """What `--make module:factory` or `--make file.py:factory` names."""
     place, colon, name = make.rpartition(":")
     if not colon:
         raise Failure(f"--make {make}: expected MODULE:FACTORY or FILE.py:FACTORY")
     if place.endswith(".py"):
-        spec = importlib.util.spec_from_file_location("fulcrum_made", place)
         if not os.path.exists(place):
             raise Failure(f"--make {make}: there is no file {place}")
-        module = importlib.util.module_from_spec(spec)
-        sys.modules["fulcrum_made"] = module
-        spec.loader.exec_module(module)
+        module = loaded(place, "fulcrum_made")
     else:
         sys.path.insert(0, os.getcwd())
         module = importlib.import_module(place)
@@ -176,6 +182,16 @@ def factory_of(make):
     if not callable(factory):
         raise Failure(f"--make {make}: {place} has no function {name}")
     return factory
+
+
+def made_env(make, env_id, *_values, **_named):
+    """One environment, in a process that a framework spawned too."""
+    if make:
+        return factory_of(make)(1)
+    gymnasium = imported("gymnasium")
+    if env_id.startswith("ALE/"):
+        GymEnvironment.register_ale(gymnasium)
+    return gymnasium.make(env_id)
 
 
 class Loop:
@@ -405,9 +421,9 @@ class envpool(gymvec):
 def loop_of(name):
     if name in ("gymvec", "vecenv", "envpool"):
         return globals()[name]
-    sys.path.insert(0, os.path.join(os.path.dirname(os.path.realpath(__file__)),
-                                    "frameworks"))
-    return getattr(importlib.import_module(name.replace("-", "_")), "FrameworkLoop")
+    folder = os.path.join(os.path.dirname(os.path.realpath(__file__)), "frameworks")
+    return loaded(os.path.join(folder, name.replace("-", "_") + ".py"),
+                  "fulcrum_framework").FrameworkLoop
 
 
 def start(frame_skip, arguments):

@@ -24,6 +24,7 @@ const struct fulcrum_actor *const *fulcrum_actors(void)
         &fulcrum_actor_gymvec,
         &fulcrum_actor_envpool,
         &fulcrum_actor_vecenv,
+        &fulcrum_actor_sample_factory,
         &fulcrum_actor_sb3_ppo,
         NULL,
     };

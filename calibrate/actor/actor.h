@@ -45,7 +45,7 @@ struct fulcrum_actor_info {
 
 /* What a loop is asked to time. */
 enum fulcrum_loop_piece {
-    FULCRUM_LOOP_FACTS, /* nothing: what it is */
+    FULCRUM_LOOP_FACTS,  /* nothing: what it is */
     FULCRUM_LOOP_PIECES, /* its parts, with short rollouts */
     FULCRUM_LOOP_WHOLE   /* whole iterations as the user runs them */
 };
@@ -54,13 +54,20 @@ enum fulcrum_loop_piece {
 enum fulcrum_loop_way {
     FULCRUM_LOOP_SERIAL,    /* one after the other */
     FULCRUM_LOOP_PROCESSES, /* each in a process of its own, joined by pipes */
-    FULCRUM_LOOP_THREADS    /* on a pool of threads */
+    FULCRUM_LOOP_THREADS,   /* on a pool of threads */
+    /*
+     * In worker processes that wait for nobody, with inference and training in others:
+     * env_count's upper half is the number of workers, each with as many environments
+     * as the lower half says. Such figures are of CPU time, a call is one step.
+     */
+    FULCRUM_LOOP_ASYNCHRONOUS
 };
 
 /* Of the facts. */
 enum {
     FULCRUM_LOOP_WAY,
-    FULCRUM_LOOP_THREAD_COUNT, /* that step; 0: no limit */
+    FULCRUM_LOOP_THREAD_COUNT, /* that step; 0: no limit; asynchronous: groups of a
+                                  worker's environments that take turns */
     FULCRUM_LOOP_BATCH_SIZE,   /* environments that a call steps; 0: all */
     FULCRUM_LOOP_TRAINS,
     FULCRUM_LOOP_ROLLOUT_LENGTH, /* steps of each environment; the rest 0 where it
@@ -225,6 +232,7 @@ extern const struct fulcrum_actor fulcrum_actor_gym;
 extern const struct fulcrum_actor fulcrum_actor_gymvec;
 extern const struct fulcrum_actor fulcrum_actor_envpool;
 extern const struct fulcrum_actor fulcrum_actor_vecenv;
+extern const struct fulcrum_actor fulcrum_actor_sample_factory;
 extern const struct fulcrum_actor fulcrum_actor_sb3_ppo;
 
 /* Printed by builds with and without MuJoCo alike. */

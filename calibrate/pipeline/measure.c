@@ -332,20 +332,23 @@ static enum fulcrum_status watch_loop(struct fulcrum_window_room *room,
     const struct fulcrum_measure_config *config, struct fulcrum_measure_window *out,
     struct fulcrum_error *err)
 {
-    size_t envs = config->actor_count * config->envs_per_actor;
+    bool is_async = room->loop_fact[FULCRUM_LOOP_WAY] > 2.5;
+    size_t envs = is_async ? config->actor_count << 32 | config->envs_per_actor
+                           : config->actor_count * config->envs_per_actor;
     double batch = room->loop_fact[FULCRUM_LOOP_BATCH_SIZE];
     double found[FULCRUM_LOOP_FIGURES];
-    TRY(room->bench.stage.actor->time(room->loop, FULCRUM_LOOP_WHOLE, envs,
-        room->options->window_s, found, err));
-    *out = (struct fulcrum_measure_window){
-        .mean_batch = batch > 0.0 ? batch : (double)envs,
+    TRY(room->bench.stage.actor->time(
+        room->loop, FULCRUM_LOOP_WHOLE, envs, room->options->window_s, found, err));
+    *out = (struct fulcrum_measure_window){.mean_batch = is_async      ? 1.0
+                                                         : batch > 0.0 ? batch
+                                                                       : (double)envs,
         .train_busy_frac = found[FULCRUM_LOOP_TRAIN_S] / found[FULCRUM_LOOP_WALL_S],
         .train_step_count = found[FULCRUM_LOOP_TRAIN_STEP_COUNT],
         .cpu_w = (double)NAN,
         .gpu_w = (double)NAN,
         .j_per_step = (double)NAN};
-    out->steps_per_s = out->mean_batch * found[FULCRUM_LOOP_CALL_COUNT] /
-                       found[FULCRUM_LOOP_WALL_S];
+    out->steps_per_s =
+        out->mean_batch * found[FULCRUM_LOOP_CALL_COUNT] / found[FULCRUM_LOOP_WALL_S];
     return FULCRUM_OK;
 }
 
@@ -567,6 +570,10 @@ static void lay_out_loop(struct session *session)
         struct fulcrum_measure_config *config = &session->found->items[i].config;
         size_t envs = config->actor_count * config->envs_per_actor;
         bool is_serial = fact[FULCRUM_LOOP_WAY] < 0.5;
+        if (fact[FULCRUM_LOOP_WAY] > 2.5) {
+            config->policy = FULCRUM_BATCH_GREEDY;
+            continue;
+        }
         config->actor_count = is_serial ? 1 : envs;
         config->envs_per_actor = is_serial ? envs : 1;
         config->policy = FULCRUM_BATCH_FIXED;

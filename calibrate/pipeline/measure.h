@@ -112,8 +112,8 @@ struct fulcrum_measurement {
     struct fulcrum_learner_info learner_info; /* that infers */
     bool is_loop;                             /* of a framework, with its facts */
     double loop_fact[FULCRUM_LOOP_FIGURES];
-    double train_step_flop;                   /* NAN: nothing trains */
-    char energy_reason[1200];                 /* why watts are missing; "" */
+    double train_step_flop;   /* NAN: nothing trains */
+    char energy_reason[1200]; /* why watts are missing; "" */
     bool is_complete; /* 0: stopped before every configuration had its windows */
     size_t count;
     struct fulcrum_measured *items;

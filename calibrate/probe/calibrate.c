@@ -454,8 +454,7 @@ static enum fulcrum_status describe_run(const struct run *run,
         "%.3g s of CPU time, %.3g s of wall time; taken off every figure",
         bench->stopwatch.cpu_cost_s, bench->stopwatch.wall_cost_s);
     fulcrum_findings_value(&findings, "frame_skip", "", bench->stage.info.frame_skip);
-    fulcrum_findings_value(
-        &findings, "observation_byte", "byte", (double)wants_byte);
+    fulcrum_findings_value(&findings, "observation_byte", "byte", (double)wants_byte);
     if (bench->learner != NULL) {
         fulcrum_findings_value(&findings, "network_parameter_count", "",
             (double)bench->learner_info.cost.parameter_count);
@@ -506,11 +505,11 @@ static enum fulcrum_status assemble(
     calibration->machine = run->bench.machine;
     calibration->complete = !run->is_stopped && run->failure.status == FULCRUM_OK;
     const char *actor = run->bench.stage.actor->name;
-    const char *network =
-        run->bench.learner != NULL ? fulcrum_learner_network_name(run->options->network)
-        : run->options->actor_options.env_id != NULL
-            ? run->options->actor_options.env_id
-            : run->options->actor_options.make;
+    const char *network = run->bench.learner != NULL
+                              ? fulcrum_learner_network_name(run->options->network)
+                          : run->options->actor_options.env_id != NULL
+                              ? run->options->actor_options.env_id
+                              : run->options->actor_options.make;
     (void)snprintf(calibration->title, sizeof calibration->title, "%s, %s, %s",
         run->bench.machine.cpu.name, actor, network);
     char title[sizeof calibration->title];

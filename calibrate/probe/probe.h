@@ -175,8 +175,8 @@ struct fulcrum_train_size {
 /* What every probe works with. Owned by fulcrum_calibrate. */
 struct fulcrum_bench {
     struct fulcrum_stage stage;
-    double step_s; /* rough mean step */
-    const struct fulcrum_learner *learner; /* NULL: a loop has its own */
+    double step_s;                                  /* rough mean step */
+    const struct fulcrum_learner *learner;          /* NULL: a loop has its own */
     struct fulcrum_learner_options learner_options; /* of `state` */
     struct fulcrum_learner_state *state;
     struct fulcrum_learner_info learner_info;
@@ -190,7 +190,7 @@ struct fulcrum_bench {
     size_t max_threads;               /* most actor threads */
     const char *meter_root;           /* where meters look for the kernel's files */
     struct fulcrum_workload *loop_workload; /* NULL: not wanted */
-    double meter_window_rel;          /* as fulcrum_energy_options has it; 0: 1 */
+    double meter_window_rel;                /* as fulcrum_energy_options has it; 0: 1 */
     double budget_s;
     struct fulcrum_listener
         listener; /* `stop` also tells whoever waits how far the run is */

@@ -17,6 +17,7 @@
 #include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "calibrate/fit/fit_forms.h"
 #include "calibrate/statistics.h"
@@ -54,14 +55,22 @@ static bool is_serial(const struct own *own)
     return own->fact[FULCRUM_LOOP_WAY] < 0.5;
 }
 
+static bool is_asynchronous(const double *fact)
+{
+    return fact[FULCRUM_LOOP_WAY] > 2.5;
+}
+
 static bool trains(const struct own *own)
 {
     return own->fact[FULCRUM_LOOP_TRAINS] > 0.5;
 }
 
-/* Environments that one call steps. */
+/* Environments that one call steps, or one request asks for. */
 static double stepped(const struct own *own, double size)
 {
+    if (is_asynchronous(own->fact)) {
+        return size / own->fact[FULCRUM_LOOP_THREAD_COUNT];
+    }
     double batch = own->fact[FULCRUM_LOOP_BATCH_SIZE];
     return batch > 0.0 ? fmin(batch, size) : size;
 }
@@ -76,9 +85,14 @@ static void choose_sizes(struct own *own, const struct fulcrum_bench *bench)
     double batch = own->fact[FULCRUM_LOOP_BATCH_SIZE];
     static const double rel[] = {0.0, 1.5, 3.0, 6.0};
     static const double batch_rel[] = {1.0, 1.5, 2.0, 3.0};
+    if (is_asynchronous(own->fact)) {
+        double groups = own->fact[FULCRUM_LOOP_THREAD_COUNT];
+        own->size[own->size_count++] = groups;
+        own->size[own->size_count++] = 4.0 * groups;
+        return;
+    }
     for (size_t i = 0; i < SIZES_MOST - (trains(own) ? 1 : 0); i++) {
-        double size =
-            batch > 0.0 ? batch_rel[i] * batch : fmax(rel[i] * threads, 1.0);
+        double size = batch > 0.0 ? batch_rel[i] * batch : fmax(rel[i] * threads, 1.0);
         if (size <= 1.5 * fmax((double)bench->max_threads, batch)) {
             own->size[own->size_count++] = ceil(size);
         }
@@ -129,14 +143,23 @@ static enum fulcrum_status sample_size(
     TRY(fulcrum_sample_begin(state, CALL, err));
     TRY(state->bench->stage.actor->time(
         own->env, FULCRUM_LOOP_PIECES, (size_t)size, SAMPLE_S, found, err));
+    bool is_async = is_asynchronous(own->fact);
     double calls = found[FULCRUM_LOOP_CALL_COUNT];
+    if (is_async) {
+        /* Requests instead of steps, and no call of which the rest is a part. */
+        calls /= stepped(own, size);
+        found[FULCRUM_LOOP_CALL_S] = found[FULCRUM_LOOP_WALL_S];
+        found[FULCRUM_LOOP_OTHER_COUNT] = calls;
+        found[FULCRUM_LOOP_TRAIN_S] += found[FULCRUM_LOOP_CALLER_CPU_S];
+    }
     const struct {
         size_t which;
         double value;
     } rows[] = {{CALL, each(found[FULCRUM_LOOP_CALL_S], calls)},
         {CALLER, each(found[FULCRUM_LOOP_CALLER_CPU_S], calls)},
         {POOL, each(found[FULCRUM_LOOP_POOL_CPU_S], calls)},
-        {CHILD, each(found[FULCRUM_LOOP_CHILD_CPU_S], calls * stepped(own, size))},
+        {CHILD, each(found[FULCRUM_LOOP_CHILD_CPU_S],
+                    calls * (is_async ? 1.0 : stepped(own, size)))},
         {SPREAD, found[FULCRUM_LOOP_SPREAD_REL]},
         {OTHER, each(found[FULCRUM_LOOP_OTHER_S], found[FULCRUM_LOOP_OTHER_COUNT])},
         {TRAIN,
@@ -240,14 +263,13 @@ static void add_line(struct report *report, struct fulcrum_probe_state *state,
     }
     enum fulcrum_status status =
         fulcrum_fit_batch_time(&line, medians.x, medians.value, medians.count, &why);
-    if (fulcrum_findings_fitted(
-            report->findings, status, &why, "loop", "no line: ")) {
+    if (fulcrum_findings_fitted(report->findings, status, &why, "loop", "no line: ")) {
         for (size_t i = 0; i < 2; i++) {
             add(report, path[i], line.fit.parameter[i].value,
                 line.fit.parameter[i].standard_error, source);
         }
-        fulcrum_findings_fit(report->findings,
-            state->recording[which].header.name, "t0 + t1 n", &line.fit);
+        fulcrum_findings_fit(report->findings, state->recording[which].header.name,
+            "t0 + t1 n", &line.fit);
     }
 }
 
@@ -255,16 +277,23 @@ void fulcrum_loop_workload(
     const double fact[FULCRUM_LOOP_FIGURES], struct fulcrum_workload *workload)
 {
     bool does_train = fact[FULCRUM_LOOP_TRAINS] > 0.5;
+    bool is_async = is_asynchronous(fact);
     struct fulcrum_workload_training *training = &workload->training;
     workload->total_env_steps = TOLD_ENV_STEPS;
-    workload->batching.policy = FULCRUM_BATCH_FIXED;
+    workload->batching.policy = is_async ? FULCRUM_BATCH_GREEDY : FULCRUM_BATCH_FIXED;
     workload->batching.size = fact[FULCRUM_LOOP_BATCH_SIZE];
-    workload->batching.population_frac = workload->batching.size > 0.0 ? 0.0 : 1.0;
-    workload->loop = does_train ? FULCRUM_LOOP_ALTERNATING : FULCRUM_LOOP_CENTRAL;
+    workload->batching.population_frac =
+        is_async || workload->batching.size > 0.0 ? 0.0 : 1.0;
+    workload->group_count = is_async ? fact[FULCRUM_LOOP_THREAD_COUNT] : 1.0;
+    workload->loop =
+        does_train && !is_async ? FULCRUM_LOOP_ALTERNATING : FULCRUM_LOOP_CENTRAL;
+    /* Inference and training are processes of their own. */
+    training->sharing_frac = is_async ? 2.0 : 1.0;
     workload->rollout_length =
-        does_train ? fact[FULCRUM_LOOP_ROLLOUT_LENGTH] : (double)NAN;
+        does_train && !is_async ? fact[FULCRUM_LOOP_ROLLOUT_LENGTH] : (double)NAN;
     training->env_steps_per_train_step =
-        does_train ? fact[FULCRUM_LOOP_MINIBATCH] / fact[FULCRUM_LOOP_EPOCH_COUNT] : 0.0;
+        does_train ? fact[FULCRUM_LOOP_MINIBATCH] / fact[FULCRUM_LOOP_EPOCH_COUNT]
+                   : 0.0;
     training->batch_size = does_train ? fact[FULCRUM_LOOP_MINIBATCH] : (double)NAN;
     if (fact[FULCRUM_LOOP_PARAMETER_COUNT] > 0.0) {
         workload->network.parameter_count = fact[FULCRUM_LOOP_PARAMETER_COUNT];
@@ -276,6 +305,12 @@ enum { STEP_S, DELAY_S, UNKNOWNS };
 #define LEAST_S 1e-9
 #define MOST_S  1e3
 
+/* Beyond it a spread is of the machine, not of steps. */
+#define CV_MOST 3.0
+
+/* Of steps that nobody timed one by one. */
+#define USUAL_CV 0.3
+
 /*
  * A pool of threads tells a second thread's yield from the step's time only where it
  * leaves cores idle: the usual one is taken, and no turbo, whatever the machine is.
@@ -286,9 +321,8 @@ static void report_curve(struct fulcrum_findings *findings, struct fulcrum_cpu *
         const char *path;
         double *at;
         double value;
-    } rows[] = {
-        {"machine.cpu.smt_yield_frac", &cpu->smt_yield_frac,
-            cpu->thread_count > cpu->core_count ? USUAL_SMT_YIELD_FRAC : 0.0},
+    } rows[] = {{"machine.cpu.smt_yield_frac", &cpu->smt_yield_frac,
+                    cpu->thread_count > cpu->core_count ? USUAL_SMT_YIELD_FRAC : 0.0},
         {"machine.cpu.turbo_frac", &cpu->turbo_frac, 0.0},
         {"machine.cpu.oversubscription_frac", &cpu->oversubscription_frac, 0.0}};
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
@@ -310,49 +344,59 @@ static double call_s(const double *unknown, double size, const void *context)
     /* The search may look far away. */
     design.workload.step.mean_s = fmin(fmax(unknown[STEP_S], LEAST_S), MOST_S);
     design.workload.host.delay_s = fmin(fmax(unknown[DELAY_S], LEAST_S), MOST_S);
-    design.run.actor_count = size;
+    bool is_async = design.workload.batching.policy == (int)FULCRUM_BATCH_GREEDY;
+    design.run.actor_count = is_async ? 1.0 : size;
+    design.run.envs_per_actor = is_async ? size : 1.0;
     if (fulcrum_design_to_network(&design, &replicas, NULL) != FULCRUM_OK ||
-        fulcrum_solve(&replicas.network, &fast, &solution, NULL) != FULCRUM_OK) {
+        fulcrum_solve_pausing(&replicas, &fast, &solution, NULL) != FULCRUM_OK) {
         return (double)NAN;
     }
-    return replicas.network.batch_size / solution.steps_per_s;
+    return (is_async ? 1.0 : replicas.network.batch_size) / solution.steps_per_s;
 }
 
-static double parameter_of(const struct fulcrum_findings *findings, const char *path)
+/* What the parameters that were found so far make of this machine. */
+static void design_of(struct fulcrum_design *out,
+    const struct fulcrum_probe_state *state, const struct fulcrum_findings *findings)
 {
-    const struct fulcrum_parameter *found =
-        fulcrum_calibration_parameter(findings->calibration, path);
-    return found != NULL ? found->value : 0.0;
+    const struct own *own = state->own;
+    const struct fulcrum_calibration *calibration = findings->calibration;
+    fulcrum_design_init(out);
+    out->machine = state->bench->machine;
+    out->workload.step.mean_s = 0.0;
+    out->workload.step.cv = 0.0;
+    fulcrum_loop_workload(own->fact, &out->workload);
+    for (size_t i = 0; i < calibration->parameter_count; i++) {
+        const struct fulcrum_parameter *parameter = &calibration->parameters[i];
+        memcpy((char *)out + parameter->field->offset, &parameter->value,
+            sizeof parameter->value);
+    }
 }
 
-/* Environments side by side: their step, and what passes beside it. */
-static void report_side_by_side(
-    struct report *report, struct fulcrum_probe_state *state, double cv, double step_s)
+/*
+ * What passes beside all that was timed, such that the network's turns are those that
+ * were seen: its cycles without inference, or, of a loop that waits for nobody, its
+ * requests. The step is found with it, unless CPU time has told it.
+ */
+static void report_turns(
+    struct report *report, struct fulcrum_probe_state *state, double rough_step_s)
 {
     const struct own *own = state->own;
     struct fulcrum_findings *findings = report->findings;
+    bool is_async = is_asynchronous(own->fact);
     struct fulcrum_design design;
-    fulcrum_design_init(&design);
-    design.machine = state->bench->machine;
-    design.machine.learner_core_count = 0.0;
-    report_curve(findings, &design.machine.cpu);
-    design.workload.step.cv = cv;
-    design.workload.host.per_batch_s =
-        parameter_of(findings, "workload.host.per_batch_s");
-    design.workload.host.per_item_s =
-        parameter_of(findings, "workload.host.per_item_s");
-    design.workload.host.reserved_threads =
-        parameter_of(findings, "workload.host.reserved_threads");
-    design.workload.network.per_batch_s = design.workload.network.per_item_s = 0.0;
-    fulcrum_loop_workload(own->fact, &design.workload);
-    design.workload.training.env_steps_per_train_step = 0.0;
+    design_of(&design, state, findings);
+    if (!is_async) {
+        design.workload.network.per_batch_s = design.workload.network.per_item_s = 0.0;
+        design.workload.training.env_steps_per_train_step = 0.0;
+    }
+    double step_s = is_async ? design.workload.step.mean_s : rough_step_s;
     struct fulcrum_medians calls = fulcrum_findings_medians(
         findings, &state->recording[CALL], own->size, own->size_count);
     const struct fulcrum_fit_parameter unknowns[UNKNOWNS] = {
         [STEP_S] = {.name = "step_s",
             .scale = FULCRUM_SCALE_LOG,
-            .low = LEAST_S,
-            .high = MOST_S,
+            .low = is_async ? step_s : LEAST_S,
+            .high = is_async ? step_s : MOST_S,
             .start = step_s},
         [DELAY_S] = {.name = "delay_s",
             .scale = FULCRUM_SCALE_LOG,
@@ -373,12 +417,14 @@ static void report_side_by_side(
     if (!fulcrum_findings_fitted(findings, status, &why, "loop", "no steps: ")) {
         return;
     }
-    add(report, "workload.step.mean_s", fit.parameter[STEP_S].value,
-        fit.parameter[STEP_S].standard_error,
-        "fitted: the network's cycles are the calls of the vector environment");
+    if (!is_async) {
+        add(report, "workload.step.mean_s", fit.parameter[STEP_S].value,
+            fit.parameter[STEP_S].standard_error,
+            "fitted: the network's cycles are the calls of the vector environment");
+    }
     add(report, "workload.host.delay_s", fit.parameter[DELAY_S].value,
         fit.parameter[DELAY_S].standard_error,
-        "fitted with the step: what passes in a call beside steps and the caller");
+        "fitted: what passes in a turn beside all that was timed");
     fulcrum_findings_fit(findings, "env_call", "network with step and delay", &fit);
 }
 
@@ -393,64 +439,94 @@ static void report_training(struct report *report, struct fulcrum_probe_state *s
     }
     if (steps.count > 0) {
         add(report, "workload.training.train_step_s", sum / (double)steps.count, 0.0,
-            "time between rollouts over the optimiser's steps in it");
+            is_asynchronous(own->fact)
+                ? "CPU time of the learner and the main process over training steps"
+                : "time between rollouts over the optimiser's steps in it");
     }
-    fulcrum_findings_value(report->findings, "network_parameter_count", "",
-        own->fact[FULCRUM_LOOP_PARAMETER_COUNT]);
+    if (own->fact[FULCRUM_LOOP_PARAMETER_COUNT] > 0.0) {
+        fulcrum_findings_value(report->findings, "network_parameter_count", "",
+            own->fact[FULCRUM_LOOP_PARAMETER_COUNT]);
+    }
+}
+
+static void add_given(
+    struct report *report, const char *path, double value, const char *source)
+{
+    fulcrum_findings_parameter(report->findings, path,
+        &(struct fulcrum_parameter){.value = value}, "%s", source);
+}
+
+/* Steps side by side: the caller's part of a call, and what it leaves. */
+static void report_side_by_side(struct report *report,
+    struct fulcrum_probe_state *state, double largest, double spread_s)
+{
+    static const char *const paths[] = {
+        "workload.host.per_batch_s", "workload.host.per_item_s"};
+    const struct own *own = state->own;
+    bool is_pool = own->fact[FULCRUM_LOOP_WAY] > 1.5;
+    const size_t needed[] = {CALL, POOL, CHILD};
+    double at[TRAIN + 1] = {0.0};
+    for (size_t i = 0; i < sizeof needed / sizeof needed[0]; i++) {
+        at[needed[i]] = fulcrum_findings_median(
+            report->findings, &state->recording[needed[i]], largest)
+                            .median;
+    }
+    double step_s =
+        fmax(is_pool ? at[POOL] / stepped(own, largest) : at[CHILD], LEAST_S);
+    double threads = state->bench->machine.cpu.thread_count;
+    add_line(report, state, CALLER, paths,
+        "line through CPU time of the calling thread in a call");
+    add_given(report, "workload.host.reserved_threads",
+        is_pool ? fmax(threads - own->fact[FULCRUM_LOOP_THREAD_COUNT], 0.0)
+                : each(at[POOL], at[CALL]),
+        is_pool ? "threads of the machine that the pool leaves out"
+                : "CPU time of other threads of the process during a call");
+    add_given(report, "workload.step.cv", fmin(spread_s / step_s, CV_MOST),
+        "central two thirds of the calls of the fewest environments");
+    report_turns(report, state, step_s);
 }
 
 static void loop_report(
     struct fulcrum_probe_state *state, struct fulcrum_findings *findings)
 {
-    static const char *const serial_paths[] = {
+    static const char *const step_paths[] = {
         "workload.host.actor_s", "workload.step.mean_s"};
-    static const char *const host_paths[] = {
-        "workload.host.per_batch_s", "workload.host.per_item_s"};
     static const char *const other_paths[] = {
         "workload.network.per_batch_s", "workload.network.per_item_s"};
     const struct own *own = state->own;
-    struct report report = {.findings = findings, .drift_rel = drift_of(state, findings)};
-    double first = own->size[0];
-    double largest = own->size[own->size_count - 1];
-    double call = fulcrum_findings_median(findings, &state->recording[CALL], first).median;
-    double spread =
-        fulcrum_findings_median(findings, &state->recording[SPREAD], first).median;
-    double threads = own->fact[FULCRUM_LOOP_THREAD_COUNT];
-    double pool = fulcrum_findings_median(findings, &state->recording[POOL], largest).median;
-    if (!(call > 0.0)) {
+    bool is_async = is_asynchronous(own->fact);
+    struct report report = {
+        .findings = findings, .drift_rel = drift_of(state, findings)};
+    double call_s =
+        fulcrum_findings_median(findings, &state->recording[CALL], own->size[0]).median;
+    double spread_rel =
+        fulcrum_findings_median(findings, &state->recording[SPREAD], own->size[0])
+            .median;
+    if (!(call_s > 0.0)) {
         return;
     }
-    add_line(&report, state, OTHER, other_paths, "line through times between calls");
-    if (is_serial(own)) {
-        add_line(&report, state, CALL, serial_paths, "line through times of a call");
-    } else {
-        bool is_pool = own->fact[FULCRUM_LOOP_WAY] > 1.5;
-        double child =
-            fulcrum_findings_median(findings, &state->recording[CHILD], largest).median;
-        double step = is_pool ? pool / stepped(own, largest) : child;
-        double idle = is_pool ? fmax(state->bench->machine.cpu.thread_count - threads, 0.0)
-                              : pool / fulcrum_findings_median(findings,
-                                           &state->recording[CALL], largest).median;
-        add_line(&report, state, CALLER, host_paths,
-            "line through CPU time of the calling thread in a call");
-        fulcrum_findings_parameter(findings, "workload.host.reserved_threads",
-            &(struct fulcrum_parameter){.value = idle}, "%s",
-            is_pool ? "threads of the machine that the pool leaves out"
-                    : "CPU time of other threads of the process during a call");
-        report_side_by_side(
-            &report, state, fmin(spread * call / step, 3.0), fmax(step, 1e-7));
-    }
-    double step_s = parameter_of(findings, "workload.step.mean_s");
-    if (step_s > 0.0) {
-        fulcrum_findings_parameter(findings, "workload.step.cv",
-            &(struct fulcrum_parameter){.value = fmin(spread * call / step_s, 3.0)}, "%s",
-            "central two thirds of the calls of the fewest environments");
-    }
-    fulcrum_findings_parameter(findings, "machine.learner_core_count",
-        &(struct fulcrum_parameter){.value = 0.0}, "%s",
+    add_given(&report, "machine.learner_core_count", 0.0,
         "the loop's inference and training run where its environments do");
+    report_curve(findings, &state->bench->machine.cpu);
     fulcrum_findings_value(findings, "drift_rel", "", report.drift_rel);
     report_training(&report, state);
+    add_line(&report, state, OTHER, other_paths,
+        is_async ? "line through CPU time of inference for a request"
+                 : "line through times between calls");
+    if (is_serial(own) || is_async) {
+        add_line(&report, state, is_async ? CHILD : CALL, step_paths,
+            is_async ? "line through CPU time of a worker for a request"
+                     : "line through times of a call");
+        add_given(&report, "workload.step.cv", is_async ? USUAL_CV : spread_rel,
+            is_async ? "assumed"
+                     : "central two thirds of the calls of one environment");
+    }
+    if (is_async) {
+        report_turns(&report, state, 0.0);
+    } else if (!is_serial(own)) {
+        report_side_by_side(
+            &report, state, own->size[own->size_count - 1], spread_rel * call_s);
+    }
 }
 
 static bool loop_applies(const struct fulcrum_bench *bench)

@@ -74,7 +74,7 @@ struct fulcrum_actor_shared {
     char python[FULCRUM_WORKER_PATH_SIZE];
     char loop[32]; /* "": environments that are stepped one by one */
     char env_id[256];
-    char loop_text[4][FULCRUM_WORKER_PATH_SIZE]; /* vector, net, make, arguments */
+    char loop_text[4][FULCRUM_WORKER_PATH_SIZE];   /* vector, net, make, arguments */
     char *argv[ARGUMENT_MAX];                      /* NULL-terminated */
     struct fulcrum_worker_description description; /* of the first environment */
     atomic_size_t made_count;
@@ -1037,4 +1037,5 @@ const struct fulcrum_actor fulcrum_actor_gym = {
 LOOP(gymvec, "gymvec", "vector environments of Gymnasium (--env, --vector sync|async)")
 LOOP(envpool, "envpool", "EnvPool (--env, --vector sync|async)")
 LOOP(vecenv, "vecenv", "a vector environment of one's own (--make)")
+LOOP(sample_factory, "sample-factory", "asynchronous PPO of Sample Factory (--env)")
 LOOP(sb3_ppo, "sb3-ppo", "PPO of Stable-Baselines3 (--env, --vector dummy|subproc)")

@@ -60,8 +60,8 @@ static enum fulcrum_status hand_out_workload(struct fulcrum_design *design,
         "what the framework was set to when it was calibrated",
         fulcrum_string_get(&text), err);
     if (status == FULCRUM_OK) {
-        bool is_serial = fulcrum_calibration_parameter(
-                             calibration, "workload.host.delay_s") == NULL;
+        bool is_serial =
+            fulcrum_calibration_parameter(calibration, "workload.host.delay_s") == NULL;
         fulcrum_message_note(context,
             "%s; `fulcrum predict -m this -w %s -c %s --actors %s` predicts it",
             fulcrum_string_get(&text), fulcrum_string_get(&text), path,
@@ -114,7 +114,8 @@ static enum fulcrum_status run_calibrate(
     TRY(fulcrum_learner_settings_read(&settings->learner, context, &design, err));
     TRY(fulcrum_output_check(output_path(context), err));
     const struct fulcrum_workload_training *training = &design.workload.training;
-    const struct fulcrum_calibrate_options options = {.actor = fulcrum_actor_settings_name(&settings->actor),
+    const struct fulcrum_calibrate_options options = {
+        .actor = fulcrum_actor_settings_name(&settings->actor),
         .actor_options = fulcrum_actor_settings_options(&settings->actor),
         .learner = settings->learner.learner,
         .device_index = (size_t)settings->learner.device,

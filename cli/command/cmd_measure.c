@@ -285,8 +285,9 @@ enum fulcrum_status fulcrum_measure_inputs_load(
             .calm_wait_s = settings->wait_s,
             .train_steps_least = settings->train_steps}};
     TRY(fulcrum_actor_settings_check(&settings->actor, context, err));
-    FULCRUM_USAGE_IF(is_loop(settings) && (settings->trains ||
-                         settings->record_pairs > 0.0 || settings->batching.count > 0),
+    FULCRUM_USAGE_IF(
+        is_loop(settings) && (settings->trains || settings->record_pairs > 0.0 ||
+                                 settings->batching.count > 0),
         context, err, FULCRUM_ERR_UNSUPPORTED,
         "--train, --batching and --record are for pipelines of fulcrum's own: %s "
         "trains and batches as it does",

@@ -24,7 +24,7 @@ static const char *actor_name(int index)
 }
 
 #define VECTORS    "gymvec envpool vecenv"
-#define FRAMEWORKS "sb3-ppo"
+#define FRAMEWORKS "sample-factory sb3-ppo"
 #define LOOPS      VECTORS " " FRAMEWORKS
 
 /* Whether `name` is one of the words in `names`. */
@@ -122,11 +122,13 @@ const struct fulcrum_option fulcrum_actor_option_rows[] = {
     FULCRUM_OPTION(TEXT, "framework", SETTING(framework), "NAME",
         .help = "training framework whose own loop runs: " FRAMEWORKS),
     FULCRUM_OPTION(TEXT, "env", SETTING(env_id), "ID",
-        .help = "gym, vector environments, frameworks: environment, such as ALE/Pong-v5"),
+        .help =
+            "gym, vector environments, frameworks: environment, such as ALE/Pong-v5"),
     FULCRUM_OPTION(TEXT, "vector", SETTING(vector), "KIND",
-        .help = "how environments are stepped: sync or async; sb3-ppo: dummy or subproc"),
-    FULCRUM_OPTION(TEXT, "net", SETTING(net), "NAME",
-        .help = "sb3-ppo: policy (MlpPolicy)"),
+        .help =
+            "how environments are stepped: sync or async; sb3-ppo: dummy or subproc"),
+    FULCRUM_OPTION(
+        TEXT, "net", SETTING(net), "NAME", .help = "sb3-ppo: policy (MlpPolicy)"),
     FULCRUM_OPTION(TEXT, "make", SETTING(make), "MODULE:FUNCTION",
         .help = "your own function of the number of environments that returns a vector "
                 "environment; FILE.py:FUNCTION too"),

@@ -95,6 +95,7 @@ struct fulcrum_workload {
     double frame_skip;
     int loop; /* enum fulcrum_loop */
     double rollout_length;
+    double group_count;
     struct fulcrum_workload_step step;
     struct fulcrum_workload_simulation simulation;
     struct fulcrum_workload_host host;
@@ -130,6 +131,7 @@ struct fulcrum_run {
     X(workload.frame_skip,             COUNT,  1, 1000, 1,    "",      "frames per agent step")             \
     X(workload.loop,                   LOOP, 0, 1,      0,    "",      "central: inference and training overlap with steps; alternating: rollouts and training take turns, as in PPO. No effect without training, or where simulation.device = gpu, which always alternates") \
     X(workload.rollout_length,         COUNT,  1, 1e9,  NAN,  "",      "steps of each environment between trainings of a loop that alternates; not given: between training steps") \
+    X(workload.group_count,            COUNT,  1, 64,   1,    "",      "groups of an actor's environments that take turns: while one waits for its actions, the actor steps the next; 2: double buffering") \
     X(workload.step.mean_s,            NUMBER, 0, 1e4,  NAN,  "s",     "one environment step on one otherwise idle thread") \
     X(workload.step.cv,                NUMBER, 0, 100,  NAN,  "",      "standard deviation of a step over its mean") \
     X(workload.step.law,               LAW, 0, 5,    0,    "",      "distribution of step times")        \

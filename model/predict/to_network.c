@@ -131,6 +131,9 @@ static void part_busy(
 
 enum { TABLE_MOST = 128 };
 
+/* Actors get this share of the CPU's work at least, however busy the learner. */
+#define LEAST_CAPACITY 0.02
+
 /* Less variable sums of steps count as constant: the laws are not told apart there. */
 #define LEAST_CV 1e-3
 
@@ -251,6 +254,7 @@ void fulcrum_replicas_init(const struct fulcrum_design *design,
     out->inference_active_frac = 1.0 / design->run.model_parallel_gpu_count;
     out->simulation_active_frac = 1.0;
     out->steps_per_request = steps_per_request;
+    out->shares_cores = false;
     out->wake_s = design->workload.host.wake_s;
     out->cold_s = design->workload.network.cold_s;
     out->cooling_s = design->workload.network.cooling_s;
@@ -334,7 +338,7 @@ static enum fulcrum_status set_batching(const struct fulcrum_design *design,
 {
     const struct fulcrum_workload_batching *batching = &design->workload.batching;
     struct fulcrum_network *network = &out->network;
-    double envs = design->run.envs_per_actor;
+    double envs = out->steps_per_request;
     network->policy = (enum fulcrum_batch_policy)batching->policy;
     network->depth = batching->depth;
     network->batch_size = floor(batching->size / envs);
@@ -350,8 +354,8 @@ static enum fulcrum_status set_batching(const struct fulcrum_design *design,
             fmax(1.0, floor(batching->population_frac * network->actors));
     } else if (batching->size > 0.0 && batching->size < envs) {
         return fulcrum_fail(err, FULCRUM_ERR_INFEASIBLE,
-            "workload.batching.size = %.6g is less than the run.envs_per_actor = %.6g "
-            "observations of one request",
+            "workload.batching.size = %.6g is less than the %.6g observations of one "
+            "request",
             batching->size, envs);
     }
     FAIL_IF(network->policy == FULCRUM_BATCH_FIXED && !(network->batch_size >= 1.0),
@@ -465,6 +469,46 @@ static const char *shard_words(const struct fulcrum_design *design)
     return design->run.instances_per_gpu > 1.0 ? "instances of GPUs" : "GPUs";
 }
 
+/* Leaves `taken` of the CPU's work to the learner. */
+static void leave_capacity(struct fulcrum_replicas *replicas, double taken)
+{
+    struct fulcrum_cpu_station *cpu = &replicas->network.cpu;
+    double all = replicas->capacity_alone[cpu->capacity_count - 1];
+    for (size_t i = 0; i < cpu->capacity_count; i++) {
+        replicas->capacity[i] =
+            fmin(replicas->capacity_alone[i], fmax(all - taken, LEAST_CAPACITY * all));
+    }
+}
+
+/*
+ * An actor steps one of its groups at a time. Where no core is kept for a learner that
+ * works while actors step, it takes its time from them: what it leaves is found when
+ * the network is solved.
+ */
+static void share_cores(
+    const struct fulcrum_design *design, double actors, struct fulcrum_replicas *out)
+{
+    bool is_central = design->workload.loop == (int)FULCRUM_LOOP_CENTRAL;
+    struct fulcrum_cpu_station *cpu = &out->network.cpu;
+    out->shares_cores = !is_gpu(design) && is_central &&
+                        !(design->machine.learner_core_count > 0.0) &&
+                        out->network.training.env_steps_per_train_step > 0.0;
+    if (!out->shares_cores && !(design->workload.group_count > 1.0)) {
+        return;
+    }
+    size_t most = sizeof out->capacity / sizeof out->capacity[0];
+    double count = fmin(fmax(out->network.actors, cpu->thread_count), (double)most);
+    const struct fulcrum_cpu_station plain = *cpu;
+    for (size_t i = 0; i < (size_t)count; i++) {
+        out->capacity_alone[i] =
+            fulcrum_cpu_capacity(&plain, fmin((double)i + 1.0, actors));
+    }
+    cpu->curve = FULCRUM_CURVE_TABLE;
+    cpu->capacity = out->capacity;
+    cpu->capacity_count = (size_t)count;
+    leave_capacity(out, 0.0);
+}
+
 enum fulcrum_status fulcrum_design_to_network(const struct fulcrum_design *design,
     struct fulcrum_replicas *out, struct fulcrum_error *err)
 {
@@ -473,8 +517,13 @@ enum fulcrum_status fulcrum_design_to_network(const struct fulcrum_design *desig
     FAIL_IF(actors != floor(actors), err, FULCRUM_ERR_INFEASIBLE,
         "run.actor_count = %.6g cannot be shared equally by %.6g %s",
         design->run.actor_count, replicas, shard_words(design));
-    fulcrum_replicas_init(design, design->run.envs_per_actor, out);
-    out->network.actors = actors;
+    double groups = design->workload.group_count;
+    FAIL_IF(fmod(design->run.envs_per_actor, groups) > 0.0, err, FULCRUM_ERR_INFEASIBLE,
+        "run.envs_per_actor = %.6g cannot be shared equally by workload.group_count = "
+        "%.6g groups",
+        design->run.envs_per_actor, groups);
+    fulcrum_replicas_init(design, design->run.envs_per_actor / groups, out);
+    out->network.actors = actors * groups;
     FAIL_IF(out->network.cpu.core_count < 1.0, err, FULCRUM_ERR_INFEASIBLE,
         "machine.cpu.core_count = %.6g is less than one core for each of %.6g %s",
         design->machine.cpu.core_count, replicas, shard_words(design));
@@ -482,6 +531,7 @@ enum fulcrum_status fulcrum_design_to_network(const struct fulcrum_design *desig
     fulcrum_shard_times(design, &there);
     set_times(design, &there, out);
     use_table(design, out);
+    share_cores(design, actors, out);
     TRY(set_batching(design, out, err));
     /* What is certain to be in one batch: greedy ones may be of one request. */
     double largest =
@@ -549,6 +599,30 @@ static double cold_s(
            fulcrum_cold_s(replicas->cold_s, replicas->cooling_s, pauses.mean_s);
 }
 
+/* Halvings of the interval that holds what the learner takes. */
+#define SHARE_ROUNDS 20
+
+/* Finds how much of the CPU a learner takes that has no core of its own. */
+static void settle_shares(
+    struct fulcrum_replicas *replicas, const struct fulcrum_solver_options *quick)
+{
+    double low = 0.0;
+    double high = replicas->capacity_alone[replicas->network.cpu.capacity_count - 1];
+    for (int round = 0; replicas->shares_cores && round < SHARE_ROUNDS; round++) {
+        struct fulcrum_solution rough;
+        double taken = 0.5 * (low + high);
+        leave_capacity(replicas, taken);
+        if (fulcrum_solve(&replicas->network, quick, &rough, NULL) != FULCRUM_OK) {
+            return;
+        }
+        bool takes_more = rough.gpu_inference_busy_frac + rough.gpu_train_busy_frac +
+                              rough.host_busy_frac >
+                          taken;
+        low = takes_more ? taken : low;
+        high = takes_more ? high : taken;
+    }
+}
+
 enum fulcrum_status fulcrum_solve_pausing(struct fulcrum_replicas *replicas,
     const struct fulcrum_solver_options *options, struct fulcrum_solution *out,
     struct fulcrum_error *err)
@@ -556,6 +630,7 @@ enum fulcrum_status fulcrum_solve_pausing(struct fulcrum_replicas *replicas,
     const struct fulcrum_step alone = replicas->network.step;
     struct fulcrum_solver_options quick = *options;
     quick.method = FULCRUM_METHOD_FAST;
+    settle_shares(replicas, &quick);
     bool pays = replicas->wake_s > 0.0 || replicas->cold_s > 0.0;
     double added_s = 0.0;
     for (int round = 0; pays && round < ROUNDS; round++) {

@@ -36,6 +36,11 @@ struct fulcrum_replicas {
     unsigned flags;         /* of enum fulcrum_flag */
     double table_size[128]; /* t(b) in requests, where the design has a table */
     double table_time_s[128];
+    /* Capacity by runnable groups, where actors are fewer than these or share their
+     * cores with the learner: alone, and in force. */
+    double capacity_alone[512];
+    double capacity[512];
+    bool shares_cores; /* with a learner that works while they step */
 };
 
 /* Most of a replica's threads that its learner may keep busy: an assumption,

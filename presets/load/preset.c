@@ -420,8 +420,8 @@ enum fulcrum_status fulcrum_workload_save(const struct fulcrum_design *design,
     struct fulcrum_design blank;
     struct json_object *root = fulcrum_json_new_object();
     fulcrum_design_init(&blank);
-    fulcrum_file_header_write(root, FULCRUM_PRESET_WORKLOAD, design->workload.name,
-        design->workload.title);
+    fulcrum_file_header_write(
+        root, FULCRUM_PRESET_WORKLOAD, design->workload.name, design->workload.title);
     write_half(design, &blank, FULCRUM_PRESET_WORKLOAD, root);
     fulcrum_json_add_text(root, "source", source);
     return fulcrum_json_save(root, path, err);
