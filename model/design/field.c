@@ -17,6 +17,11 @@
 #include "model/nearest.h"
 #include "model/try.h"
 
+static const char *workload_loop_name(int loop)
+{
+    return loop == (int)FULCRUM_LOOP_LOCAL ? "local" : fulcrum_loop_name(loop);
+}
+
 /* clang-format off */
 #define KIND_NUMBER      FULCRUM_FIELD_NUMBER, NULL
 #define KIND_COUNT       FULCRUM_FIELD_COUNT, NULL
@@ -26,7 +31,7 @@
 #define KIND_DEVICE      FULCRUM_FIELD_CHOICE, fulcrum_simulation_device_name
 #define KIND_LAW         FULCRUM_FIELD_CHOICE, fulcrum_step_law_name
 #define KIND_POLICY      FULCRUM_FIELD_CHOICE, fulcrum_batch_policy_name
-#define KIND_LOOP        FULCRUM_FIELD_CHOICE, fulcrum_loop_name
+#define KIND_LOOP        FULCRUM_FIELD_CHOICE, workload_loop_name
 #define KIND_ALLREDUCE   FULCRUM_FIELD_CHOICE, fulcrum_allreduce_name
 #define KIND_BATCH_SCALING FULCRUM_FIELD_CHOICE, fulcrum_batch_scaling_name
 

@@ -129,7 +129,7 @@ struct fulcrum_run {
     X(workload.calibration,            TEXT,   0, 0,    0,    "",      "calibration used unless another is named") \
     X(workload.total_env_steps,        NUMBER, 1, 1e18, NAN,  "",      "agent steps of the whole training") \
     X(workload.frame_skip,             COUNT,  1, 1000, 1,    "",      "frames per agent step")             \
-    X(workload.loop,                   LOOP, 0, 1,      0,    "",      "central: inference and training overlap with steps; alternating: rollouts and training take turns, as in PPO. No effect without training, or where simulation.device = gpu, which always alternates") \
+    X(workload.loop,                   LOOP, 0, 2,      0,    "",      "central: inference and training overlap with steps; alternating: rollouts and training take turns, as in PPO; local: each actor infers for itself, as in IMPALA and RLlib. No effect where simulation.device = gpu, which always alternates") \
     X(workload.rollout_length,         COUNT,  1, 1e9,  NAN,  "",      "steps of each environment between trainings of a loop that alternates; not given: between training steps") \
     X(workload.group_count,            COUNT,  1, 64,   1,    "",      "groups of an actor's environments that take turns: while one waits for its actions, the actor steps the next; 2: double buffering") \
     X(workload.step.mean_s,            NUMBER, 0, 1e4,  NAN,  "s",     "one environment step on one otherwise idle thread") \

@@ -29,7 +29,9 @@ enum fulcrum_batch_policy {
 enum fulcrum_loop {
     FULCRUM_LOOP_CENTRAL, /* batches and training steps share the GPU and overlap with
                              environment steps, as in SEED RL */
-    FULCRUM_LOOP_ALTERNATING /* no batch starts while it trains, as in PPO */
+    FULCRUM_LOOP_ALTERNATING, /* no batch starts while it trains, as in PPO */
+    FULCRUM_LOOP_LOCAL /* of workloads, never of a network: actors infer themselves, as
+                          part of their steps, and training overlaps, as in IMPALA */
 };
 
 struct fulcrum_step {

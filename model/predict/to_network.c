@@ -448,6 +448,13 @@ static void set_times(const struct fulcrum_design *design,
         (struct fulcrum_batch_time){.per_batch_s = workload->network.per_batch_s,
             .per_item_s = workload->network.per_item_s * envs};
     network->delay_s = workload->host.delay_s;
+    if (workload->loop == (int)FULCRUM_LOOP_LOCAL) {
+        /* An actor's own inference is of its own observations, and nobody waits for a
+         * batch. */
+        network->step = fulcrum_step_lengthened(
+            network->step, fulcrum_batch_time(&network->gpu, 1.0));
+        network->gpu = network->host = (struct fulcrum_batch_time){.count = 0};
+    }
     if (workload->training.env_steps_per_train_step > 0.0) {
         fulcrum_shard_training(design, workload, out);
         gather_training(workload, network);
@@ -488,9 +495,9 @@ static void leave_capacity(struct fulcrum_replicas *replicas, double taken)
 static void share_cores(
     const struct fulcrum_design *design, double actors, struct fulcrum_replicas *out)
 {
-    bool is_central = design->workload.loop == (int)FULCRUM_LOOP_CENTRAL;
+    bool takes_turns = design->workload.loop == (int)FULCRUM_LOOP_ALTERNATING;
     struct fulcrum_cpu_station *cpu = &out->network.cpu;
-    out->shares_cores = !is_gpu(design) && is_central &&
+    out->shares_cores = !is_gpu(design) && !takes_turns &&
                         !(design->machine.learner_core_count > 0.0) &&
                         out->network.training.env_steps_per_train_step > 0.0;
     if (!out->shares_cores && !(design->workload.group_count > 1.0)) {
@@ -530,7 +537,9 @@ enum fulcrum_status fulcrum_design_to_network(const struct fulcrum_design *desig
     struct fulcrum_workload there = design->workload;
     fulcrum_shard_times(design, &there);
     set_times(design, &there, out);
-    use_table(design, out);
+    if (design->workload.loop != (int)FULCRUM_LOOP_LOCAL) {
+        use_table(design, out);
+    }
     share_cores(design, actors, out);
     TRY(set_batching(design, out, err));
     /* What is certain to be in one batch: greedy ones may be of one request. */
@@ -606,20 +615,22 @@ static double cold_s(
 static void settle_shares(
     struct fulcrum_replicas *replicas, const struct fulcrum_solver_options *quick)
 {
+    if (!replicas->shares_cores) {
+        return;
+    }
     double low = 0.0;
     double high = replicas->capacity_alone[replicas->network.cpu.capacity_count - 1];
-    for (int round = 0; replicas->shares_cores && round < SHARE_ROUNDS; round++) {
+    for (int round = 0; round < SHARE_ROUNDS; round++) {
         struct fulcrum_solution rough;
         double taken = 0.5 * (low + high);
         leave_capacity(replicas, taken);
         if (fulcrum_solve(&replicas->network, quick, &rough, NULL) != FULCRUM_OK) {
             return;
         }
-        bool takes_more = rough.gpu_inference_busy_frac + rough.gpu_train_busy_frac +
-                              rough.host_busy_frac >
-                          taken;
-        low = takes_more ? taken : low;
-        high = takes_more ? high : taken;
+        double busy = rough.gpu_inference_busy_frac + rough.gpu_train_busy_frac +
+                      rough.host_busy_frac;
+        low = busy > taken ? taken : low;
+        high = busy > taken ? high : taken;
     }
 }
 
