@@ -538,14 +538,6 @@ static double batches_underway(const struct problem *problem, const struct state
     return fulcrum_min(most, 1.0 + floor((latency_s - last_s) / state->period_s));
 }
 
-/* The first start of this cycle that can still be under way at slice j. */
-static size_t first_new(const struct walk *walk, size_t j)
-{
-    size_t first = walk->out->end.starts.first;
-    size_t end = walk->grid->count - UNBORN;
-    return j > end && j - end > first ? j - end : first;
-}
-
 /*
  * The sum over the starts of this cycle of a factor by their age at slice j. Four sums,
  * as an addition takes longer than the rest.
@@ -553,7 +545,9 @@ static size_t first_new(const struct walk *walk, size_t j)
 static double over_starts(const struct walk *walk, const double *by_age, size_t j)
 {
     const struct starts *starts = &walk->out->end.starts;
-    size_t first = first_new(walk, j);
+    /* The first start of this cycle that can still be under way. */
+    size_t end = walk->grid->count - UNBORN;
+    size_t first = j > end && j - end > starts->first ? j - end : starts->first;
     if (starts->last < first) {
         return 0.0;
     }

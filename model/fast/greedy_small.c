@@ -121,16 +121,6 @@ struct shift {
     double weight[NODES][4];
 };
 
-static double spread_end(double first, double ratio, size_t gaps)
-{
-    double end = 0.0;
-    for (size_t i = 0; i < gaps; i++) {
-        end += first;
-        first *= ratio;
-    }
-    return end;
-}
-
 /*
  * `count` times from 0 to `last`, the first two `first` apart, each gap a constant
  * factor of the one before; evenly spaced where `first` would be too large.
@@ -142,7 +132,13 @@ static void spread(double *out, size_t count, double first, double last)
     double high = MOST_RATIO;
     for (int i = 0; i < SEARCH_STEPS; i++) {
         double middle = 0.5 * (low + high);
-        if (spread_end(gap, middle, count - 1) < last) {
+        double end = 0.0;
+        double next = gap;
+        for (size_t j = 1; j < count; j++) {
+            end += next;
+            next *= middle;
+        }
+        if (end < last) {
             low = middle;
         } else {
             high = middle;
@@ -408,19 +404,15 @@ static struct finish finish_in(
     return finish;
 }
 
-/* How many of each kind did not win, by when the winner finished. */
-struct losers {
-    double aged[RACE_NODES];
-    double fresh[RACE_NODES];
-};
-
 /*
  * The crowd, of one at least, races with this chance. Returns the mean time to the
  * first finish, as the grid holds time.
  */
 static double race_run(struct race *race, const struct crowd *crowd, double chance)
 {
-    struct losers losers = {.aged = {0.0}};
+    /* How many of each kind did not win, by when the winner finished. */
+    double aged_lost[RACE_NODES] = {0.0};
+    double fresh_lost[RACE_NODES] = {0.0};
     double before = 1.0;
     double mean_s = 0.0;
     for (size_t i = 0; i + 1 < NODES && before > NO_CHANCE; i++) {
@@ -435,21 +427,21 @@ static double race_run(struct race *race, const struct crowd *crowd, double chan
         double part = fulcrum_min(1.0, (finish.time_s - race->time_s[node]) / gap_s);
         double aged = finish.chance * ((double)crowd->aged - finish.aged_wins);
         double fresh = finish.chance * ((double)crowd->fresh - 1.0 + finish.aged_wins);
-        losers.aged[node] += (1.0 - part) * aged;
-        losers.aged[node + 1] += part * aged;
-        losers.fresh[node] += (1.0 - part) * fresh;
-        losers.fresh[node + 1] += part * fresh;
+        aged_lost[node] += (1.0 - part) * aged;
+        aged_lost[node + 1] += part * aged;
+        fresh_lost[node] += (1.0 - part) * fresh;
+        fresh_lost[node + 1] += part * fresh;
         before = finish.after;
     }
     for (size_t i = 0; i < RACE_NODES; i++) {
         double aged_left = shift_first(&race->shift[i], crowd->left);
         double fresh_left = race->fresh_left[i][0];
-        if (losers.aged[i] > 0.0 && aged_left > NO_CHANCE) {
-            double weight = chance * losers.aged[i] / aged_left;
+        if (aged_lost[i] > 0.0 && aged_left > NO_CHANCE) {
+            double weight = chance * aged_lost[i] / aged_left;
             row_add(race->aged[i], weight, crowd->left);
         }
-        if (losers.fresh[i] > 0.0 && fresh_left > NO_CHANCE) {
-            race->fresh[i] += chance * losers.fresh[i] / fresh_left;
+        if (fresh_lost[i] > 0.0 && fresh_left > NO_CHANCE) {
+            race->fresh[i] += chance * fresh_lost[i] / fresh_left;
         }
     }
     return mean_s;
@@ -526,20 +518,13 @@ static void slice_init(struct slice *slice, const struct grid *grid, double time
     slice->again = fulcrum_max(0.0, 1.0 - ended * grid->mean_s / time_s);
 }
 
-/* Hands out `count` numbers of a block. */
-static double *take(double **block, size_t count)
-{
-    double *out = *block;
-    *block += count;
-    return out;
-}
-
 static struct thread_row take_row(double **block, size_t states)
 {
-    return (struct thread_row){.chance = take(block, states),
-        .left = take(block, states * NODES),
-        .early = take(block, states),
-        .newest = take(block, states)};
+    double *chance = *block;
+    double *left = chance + states;
+    double *early = left + states * NODES;
+    *block = early + 2 * states;
+    return (struct thread_row){chance, left, early, early + states};
 }
 
 /*
@@ -556,40 +541,9 @@ static enum fulcrum_status queue_init(struct thread_queue *out, const struct gri
         .grid = grid, .actors = actors, .threads = threads, .memory = block};
     out->now = take_row(&block, states);
     out->next = take_row(&block, states);
-    out->binomial = take(&block, states);
-    out->aged = take(&block, states);
+    out->binomial = block;
+    out->aged = block + states;
     return FULCRUM_OK;
-}
-
-/* Accepts a struct of zeros. */
-static void queue_clear(struct thread_queue *queue)
-{
-    free(queue->memory);
-    *queue = (struct thread_queue){.actors = 0};
-}
-
-static void empty(const struct thread_row *row, size_t states)
-{
-    memset(row->chance, 0, states * sizeof *row->chance);
-    memset(row->left, 0, states * NODES * sizeof *row->left);
-    memset(row->early, 0, states * sizeof *row->early);
-    memset(row->newest, 0, states * sizeof *row->newest);
-}
-
-/* Nobody is there with any chance. */
-static void queue_empty(struct thread_queue *queue)
-{
-    empty(&queue->now, queue->actors + 1);
-}
-
-/* With this chance n actors are there; `row` over its first entry is theirs. */
-static void queue_set(
-    struct thread_queue *queue, size_t n, double chance, const double *row)
-{
-    queue->now.chance[n] = chance;
-    if (n > 0) {
-        row_set(queue->now.left + n * NODES, chance / row[0], row);
-    }
 }
 
 static size_t least(size_t a, size_t b)
@@ -670,7 +624,8 @@ static void pass_from(struct thread_queue *queue, const struct slice *slice, siz
 /* Who has a thread steps for the time of the slice; who ends hands it on and leaves. */
 static void queue_pass(struct thread_queue *queue, const struct slice *slice)
 {
-    empty(&queue->next, queue->actors + 1);
+    size_t numbers = (queue->actors + 1) * (NODES + 3);
+    memset(queue->next.chance, 0, numbers * sizeof *queue->next.chance);
     for (size_t n = 0; n <= queue->actors; n++) {
         if (queue->now.chance[n] > LEAST_CHANCE) {
             pass_from(queue, slice, n);
@@ -741,31 +696,6 @@ static double product(const double *a, const double *b, size_t length)
     return sum;
 }
 
-/* How many steps there are after that many turns. */
-static size_t steps_known(size_t turns)
-{
-    return turns < DEPTH ? turns : DEPTH;
-}
-
-/* Puts the step from the last turn to this one in place of the oldest. */
-static void remember(
-    struct anderson *anderson, const double *point, const double *image)
-{
-    size_t newest = (anderson->turns - 1) % DEPTH;
-    size_t known = steps_known(anderson->turns);
-    double *point_step = anderson->point_step[newest];
-    double *change_step = anderson->change_step[newest];
-    for (size_t i = 0; i < anderson->length; i++) {
-        point_step[i] = point[i] - anderson->point[i];
-        change_step[i] = image[i] - point[i] - anderson->change[i];
-    }
-    for (size_t i = 0; i < known; i++) {
-        double value = product(anderson->change_step[i], change_step, anderson->length);
-        anderson->gram[i][newest] = value;
-        anderson->gram[newest][i] = value;
-    }
-}
-
 /* Cholesky's method in place; false where the matrix is singular. */
 static bool solve(double matrix[DEPTH][DEPTH], double right[DEPTH], size_t count)
 {
@@ -788,18 +718,6 @@ static bool solve(double matrix[DEPTH][DEPTH], double right[DEPTH], size_t count
     return true;
 }
 
-/* How much of each step is to be taken back. */
-static bool weigh(const struct anderson *anderson, double *out, size_t known)
-{
-    double matrix[DEPTH][DEPTH];
-    memcpy(matrix, anderson->gram, sizeof matrix);
-    for (size_t i = 0; i < known; i++) {
-        matrix[i][i] *= 1.0 + RIDGE_REL;
-        out[i] = product(anderson->change_step[i], anderson->change, anderson->length);
-    }
-    return solve(matrix, out, known);
-}
-
 /*
  * Replaces `point`, whose image under the iterated function is `image`, by a better
  * guess of the fixed point. The first guess is the image itself. Bounds on the vector
@@ -808,18 +726,33 @@ static bool weigh(const struct anderson *anderson, double *out, size_t known)
 static void anderson_step(struct anderson *anderson, double *point, const double *image)
 {
     size_t length = anderson->length;
-    if (anderson->turns > 0) {
-        remember(anderson, point, image);
+    size_t known = anderson->turns < DEPTH ? anderson->turns : DEPTH; /* steps */
+    size_t newest = (anderson->turns + DEPTH - 1) % DEPTH; /* in place of the oldest */
+    for (size_t i = 0; i < length && known > 0; i++) {
+        anderson->point_step[newest][i] = point[i] - anderson->point[i];
+        anderson->change_step[newest][i] = image[i] - point[i] - anderson->change[i];
+    }
+    for (size_t i = 0; i < known; i++) {
+        double value =
+            product(anderson->change_step[i], anderson->change_step[newest], length);
+        anderson->gram[i][newest] = value;
+        anderson->gram[newest][i] = value;
     }
     for (size_t i = 0; i < length; i++) {
         anderson->point[i] = point[i];
         anderson->change[i] = image[i] - point[i];
         point[i] = image[i];
     }
-    size_t known = steps_known(anderson->turns);
     anderson->turns++;
+    /* How much of each step is to be taken back. */
     double weight[DEPTH] = {0.0};
-    if (!weigh(anderson, weight, known)) {
+    double matrix[DEPTH][DEPTH];
+    memcpy(matrix, anderson->gram, sizeof matrix);
+    for (size_t i = 0; i < known; i++) {
+        matrix[i][i] *= 1.0 + RIDGE_REL;
+        weight[i] = product(anderson->change_step[i], anderson->change, length);
+    }
+    if (!solve(matrix, weight, known)) {
         return;
     }
     for (size_t j = 0; j < known; j++) {
@@ -878,9 +811,8 @@ static void anderson_step(struct anderson *anderson, double *point, const double
 #define TIED_WIDTH 3.0
 
 #define NEVER_IDLE 1e-9 /* share of time, least that is divided by */
-#define NO_REST                                                                        \
-    1e-9 /* E[rest of a step] over its mean: less, and tails have no form              \
-          */
+/* E[rest of a step] over its mean: less, and tails have no form. */
+#define NO_REST 1e-9
 
 /* What a batch of a given size, or a state that starts one, does to the CPU. */
 struct stage {
@@ -938,12 +870,6 @@ struct chain {
     enum { RATE_ONLY, WITH_USAGE } wanted;
 };
 
-/* How many of those at the CPU have a thread. */
-static size_t stepping_count(const struct chain *chain, size_t at_cpu)
-{
-    return least(at_cpu, chain->threads);
-}
-
 /* Of those who step or are in the delay before, how many step: one at least. */
 static double present(const struct chain *chain, double at_cpu)
 {
@@ -970,7 +896,7 @@ static double service_s(
 /* The chance of state q in a set of rows. */
 static double share_of(const struct chain *chain, const double *rows, size_t q)
 {
-    size_t steps = stepping_count(chain, chain->actors - q);
+    size_t steps = least(chain->threads, chain->actors - q);
     return rows[q * NODES] / (steps > 0 ? (double)steps : 1.0);
 }
 
@@ -996,10 +922,10 @@ static void end_batch(struct chain *chain, size_t batch, size_t left_at_cpu,
     double chance, const double *left)
 {
     size_t q = chain->actors - batch - left_at_cpu;
-    size_t aged = stepping_count(chain, left_at_cpu);
+    size_t aged = least(chain->threads, left_at_cpu);
     if (q == 0) {
         struct crowd crowd = {.aged = aged,
-            .fresh = stepping_count(chain, chain->actors) - aged,
+            .fresh = least(chain->threads, chain->actors) - aged,
             .left = left};
         /* Nobody waits: the GPU idles until the first of the crowd finishes, in
          * state 1. */
@@ -1024,7 +950,7 @@ static void end_batch(struct chain *chain, size_t batch, size_t left_at_cpu,
         chain->next[q * NODES] += chance;
         return;
     }
-    size_t fresh = stepping_count(chain, left_at_cpu + batch) - aged;
+    size_t fresh = least(chain->threads, left_at_cpu + batch) - aged;
     chain->fresh[q] += chance * (double)fresh;
     if (aged > 0) {
         row_add(chain->next + q * NODES, chance * (double)aged, left);
@@ -1068,12 +994,19 @@ static double begin_queueing(struct chain *chain, size_t batch)
 {
     size_t last = batch < chain->limit ? batch : chain->actors;
     double all = 0.0;
-    queue_empty(&chain->queue);
+    size_t numbers = (chain->actors + 1) * (NODES + 3);
+    memset(chain->queue.now.chance, 0, numbers * sizeof *chain->queue.now.chance);
     for (size_t q = batch; q <= last; q++) {
         double chance = share_of(chain, chain->now, q);
         if (chance >= LEAST_SHARE) {
             all += chance;
-            queue_set(&chain->queue, chain->actors - q, chance, chain->now + q * NODES);
+            /* What is over its first entry is the row of all who are at the CPU. */
+            const double *row = chain->now + q * NODES;
+            size_t n = chain->actors - q;
+            chain->queue.now.chance[n] = chance;
+            if (n > 0) {
+                row_set(chain->queue.now.left + n * NODES, chance / row[0], row);
+            }
         }
     }
     return all;
@@ -1329,19 +1262,12 @@ static void first_guess(struct chain *chain)
     size_t middle = usual_state(chain);
     for (size_t q = 1; q <= actors; q++) {
         double share = exp(-fabs((double)q - (double)middle));
-        size_t steps = stepping_count(chain, actors - q);
+        size_t steps = least(chain->threads, actors - q);
         double *row = chain->now + q * NODES;
         row_set(row, share * (double)steps, chain->grid.rested);
         row[0] = steps > 0 ? row[0] : share;
     }
     normalise(chain, chain->now);
-}
-
-static void clear(struct chain *chain)
-{
-    queue_clear(&chain->queue);
-    free(chain->stage);
-    free(chain->now);
 }
 
 /* All numbers of the chain are one block. */
@@ -1373,7 +1299,7 @@ static void init(struct chain *chain, const struct fulcrum_network *network)
     grid_init(&chain->grid, &form, chain->delay_work_s);
     chain->grid_scale =
         chain->grid.mean_s / (network->step.mean_s + chain->delay_work_s);
-    double racers = (double)stepping_count(chain, chain->actors);
+    double racers = (double)least(chain->threads, chain->actors);
     race_init(&chain->race, &chain->grid, network->step.mean_s / racers);
     for (size_t q = 1; q <= chain->stages; q++) {
         struct stage *stage = &chain->stage[q];
@@ -1506,6 +1432,8 @@ enum fulcrum_status fulcrum_greedy_small_solve(const struct fulcrum_network *net
     TRY_OR_END(settle(&chain, err));
     describe(&chain, out);
 end:
-    clear(&chain);
+    free(chain.queue.memory);
+    free(chain.stage);
+    free(chain.now);
     return status;
 }
