@@ -87,7 +87,7 @@ static double saved_of_dram(const struct fulcrum_memory_change *change, double t
     return 1.0 - traffic / change->bandwidth_rel;
 }
 
-static enum fulcrum_status check_ranges(
+enum fulcrum_status fulcrum_memory_change_check(
     const struct fulcrum_memory_change *change, struct fulcrum_error *err)
 {
     FAIL_IF(!(change->gain_frac > 0.0) || isinf(change->gain_frac), err,
@@ -104,13 +104,6 @@ static enum fulcrum_status check_ranges(
     FAIL_IF(!(change->compulsory_frac >= 0.0 && change->compulsory_frac <= 1.0), err,
         FULCRUM_ERR_RANGE, "a compulsory share of %.6g: expected a number from 0 to 1",
         change->compulsory_frac);
-    return FULCRUM_OK;
-}
-
-enum fulcrum_status fulcrum_memory_change_check(
-    const struct fulcrum_memory_change *change, struct fulcrum_error *err)
-{
-    TRY(check_ranges(change, err));
     double most = saved_of_dram(change, change->compulsory_frac);
     FAIL_IF(saved_frac(change) > most, err, FULCRUM_ERR_INFEASIBLE,
         "a gain of %.6g is out of reach: %.6g times the cache and %.6g times the "

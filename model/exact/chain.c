@@ -161,19 +161,6 @@ static void run_piece(struct pure_death *death, double jumps)
     death->high = trimmed(death->left, death->low, death->high);
 }
 
-static void begin(struct pure_death *death, size_t start)
-{
-    for (size_t n = 0; n <= death->start; n++) {
-        death->left[n] = 0.0;
-    }
-    death->start = start;
-    death->low = start;
-    death->high = start;
-    death->left[start] = 1.0;
-    death->time_s = 0.0;
-    death->scale_per_s = 0.0;
-}
-
 /* From the start of the last result to one lower, at the same time. */
 static void lower_start(struct pure_death *death)
 {
@@ -215,7 +202,15 @@ static FULCRUM_NOT_INLINE const double *pure_death_run(
     if (leads_on) {
         lower_start(death);
     } else {
-        begin(death, start);
+        for (size_t n = 0; n <= death->start; n++) {
+            death->left[n] = 0.0;
+        }
+        death->start = start;
+        death->low = start;
+        death->high = start;
+        death->left[start] = 1.0;
+        death->time_s = 0.0;
+        death->scale_per_s = 0.0;
     }
     double rest_s = time_s - death->time_s;
     while (rest_s > 0.0 && death->high > 0) {

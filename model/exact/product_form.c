@@ -234,32 +234,6 @@ static const struct fulcrum_range network_ranges[] = {
     {NETWORK(think_s), 1e-15, 1e9, FULCRUM_RANGE_OR_ZERO},
 };
 
-static void check_rates(
-    struct fulcrum_error *faults, const struct fulcrum_product_form_station *station)
-{
-    FAULT_IF(station->rate == NULL || station->rate_count == 0, faults,
-        FULCRUM_ERR_RANGE,
-        "rate is empty; type ld needs one for each number of customers");
-    for (size_t i = 0; station->rate != NULL && i < station->rate_count; i++) {
-        double rate = station->rate[i];
-        FAULT_IF(!(rate >= 1e-9 && rate <= 1e9), faults, FULCRUM_ERR_RANGE,
-            "rate[%zu] = %g is outside [1e-09, 1e+09]", i, rate);
-    }
-}
-
-static void check_station(
-    struct fulcrum_error *faults, const struct fulcrum_product_form_station *station)
-{
-    size_t count = station->type == FULCRUM_STATION_MULTI ? 3 : 2;
-    fulcrum_check_ranges(faults, "", station, station_ranges, count);
-    FAULT_IF(fulcrum_product_form_type_name(station->type) == NULL, faults,
-        FULCRUM_ERR_RANGE, "type = %d is none of the known choices",
-        (int)station->type);
-    if (station->type == FULCRUM_STATION_LD) {
-        check_rates(faults, station);
-    }
-}
-
 enum fulcrum_status fulcrum_product_form_check(
     const struct fulcrum_product_form_network *network, struct fulcrum_error *err)
 {
@@ -271,7 +245,21 @@ enum fulcrum_status fulcrum_product_form_check(
     for (size_t i = 0; i < network->station_count; i++) {
         const struct fulcrum_product_form_station *station = &network->stations[i];
         struct fulcrum_error own = {FULCRUM_OK, ""};
-        check_station(&own, station);
+        size_t count = station->type == FULCRUM_STATION_MULTI ? 3 : 2;
+        fulcrum_check_ranges(&own, "", station, station_ranges, count);
+        FAULT_IF(fulcrum_product_form_type_name(station->type) == NULL, &own,
+            FULCRUM_ERR_RANGE, "type = %d is none of the known choices",
+            (int)station->type);
+        if (station->type == FULCRUM_STATION_LD) {
+            FAULT_IF(station->rate == NULL || station->rate_count == 0, &own,
+                FULCRUM_ERR_RANGE,
+                "rate is empty; type ld needs one for each number of customers");
+            for (size_t k = 0; station->rate != NULL && k < station->rate_count; k++) {
+                double rate = station->rate[k];
+                FAULT_IF(!(rate >= 1e-9 && rate <= 1e9), &own, FULCRUM_ERR_RANGE,
+                    "rate[%zu] = %g is outside [1e-09, 1e+09]", k, rate);
+            }
+        }
         FAULT_IF(own.status != FULCRUM_OK, &faults, own.status, "%s: %s", station->name,
             own.detail);
         sum_s += station->service_s * station->visits;
@@ -520,19 +508,6 @@ struct limits {
     double most;
 };
 
-static struct limits limits_of(
-    const struct fulcrum_product_form_station *station, size_t customers)
-{
-    struct limits found = {(double)INFINITY, 0.0, 0.0};
-    for (size_t j = 1; j <= customers; j++) {
-        double rate = rate_at(station, j);
-        found.least_each = fmin(found.least_each, rate / (double)j);
-        found.most_each = fmax(found.most_each, rate / (double)j);
-        found.most = fmax(found.most, rate);
-    }
-    return found;
-}
-
 /*
  * A customer spends at least demand / most_each and at most demand / least_each of its
  * cycle at a station, and N customers take at least N cycles of the slowest station.
@@ -547,7 +522,13 @@ static void bound_throughput(
         const struct fulcrum_product_form_station *station = &network->stations[i];
         double each_s = demand_s(station);
         if (each_s > 0.0) {
-            struct limits limits = limits_of(station, (size_t)network->customers);
+            struct limits limits = {(double)INFINITY, 0.0, 0.0};
+            for (size_t j = 1; j <= (size_t)network->customers; j++) {
+                double rate = rate_at(station, j);
+                limits.least_each = fmin(limits.least_each, rate / (double)j);
+                limits.most_each = fmax(limits.most_each, rate / (double)j);
+                limits.most = fmax(limits.most, rate);
+            }
             quick_s += each_s / limits.most_each;
             slow_s += each_s / limits.least_each;
             crowd_per_s = fmin(crowd_per_s, limits.most / each_s);

@@ -133,21 +133,6 @@ static void set_stations(struct textbook *textbook)
     }
 }
 
-static void report_cpu(const struct textbook *textbook, struct fulcrum_solution *out)
-{
-    const struct fulcrum_cpu_station *cpu = &textbook->network->cpu;
-    const struct fulcrum_product_form_load *load = &textbook->loads[CPU];
-    double servers = fulcrum_cpu_servers(cpu);
-    double cores = cpu->core_count * (1.0 - cpu->reserved_threads / cpu->thread_count);
-    for (size_t n = 1; n <= textbook->actors; n++) {
-        double stepping = fmin((double)n, servers);
-        out->cpu_thread_busy_frac += load->chance[n] * stepping / servers;
-        out->cpu_core_busy_frac +=
-            load->chance[n] * fmin(stepping, cores) / cpu->core_count;
-    }
-    out->residence.cpu_s = load->residence_s;
-}
-
 /* The mean batch is that of the last stage. */
 static void report_stage(
     const struct textbook *textbook, size_t stage, struct fulcrum_solution *out)
@@ -191,7 +176,17 @@ static void report(
         .gpu_train_busy_frac = steps_per_s * train_s_per_step(network),
         .residence = {.delay_s = network->delay_s},
         .flags = FULCRUM_FLAG_TEXTBOOK};
-    report_cpu(textbook, out);
+    const struct fulcrum_cpu_station *cpu = &textbook->network->cpu;
+    const struct fulcrum_product_form_load *load = &textbook->loads[CPU];
+    double servers = fulcrum_cpu_servers(cpu);
+    double cores = cpu->core_count * (1.0 - cpu->reserved_threads / cpu->thread_count);
+    for (size_t n = 1; n <= textbook->actors; n++) {
+        double stepping = fmin((double)n, servers);
+        out->cpu_thread_busy_frac += load->chance[n] * stepping / servers;
+        out->cpu_core_busy_frac +=
+            load->chance[n] * fmin(stepping, cores) / cpu->core_count;
+    }
+    out->residence.cpu_s = load->residence_s;
     for (size_t stage = FIRST_STAGE; stage <= textbook->stage_count; stage++) {
         report_stage(textbook, stage, out);
     }

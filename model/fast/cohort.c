@@ -552,19 +552,6 @@ static bool take_step(const struct trial *trial, double slope[2][2], double step
            (fabs(step[0]) > 0.0 || fabs(step[1]) > 0.0);
 }
 
-/* Broyden's update: the slopes along the step become those that were seen. */
-static void mend_slopes(const struct trial *before, const struct trial *after,
-    const double step[2], double slope[2][2])
-{
-    double length = step[0] * step[0] + step[1] * step[1];
-    for (int i = 0; i < 2; i++) {
-        double seen = after->gap[i] - before->gap[i];
-        double miss = seen - slope[i][0] * step[0] - slope[i][1] * step[1];
-        slope[i][0] += miss * step[0] / length;
-        slope[i][1] += miss * step[1] / length;
-    }
-}
-
 /*
  * Period and its short part at once, by Newton's method with Broyden's updates: a third
  * of the work of nested searches where it succeeds, which it does nearly always.
@@ -590,7 +577,14 @@ static bool solve_jointly(const struct problem *problem, double period,
             /* The equations have other roots, of no meaning. */
             return orbit->batch > 0.0 && orbit->batch <= problem->network->actors;
         }
-        mend_slopes(&trial, &next, step, slope);
+        /* Broyden's update: the slopes along the step become those that were seen. */
+        double length = step[0] * step[0] + step[1] * step[1];
+        for (int k = 0; k < 2; k++) {
+            double seen = next.gap[k] - trial.gap[k];
+            double miss = seen - slope[k][0] * step[0] - slope[k][1] * step[1];
+            slope[k][0] += miss * step[0] / length;
+            slope[k][1] += miss * step[1] / length;
+        }
         trial = next;
     }
     return false;

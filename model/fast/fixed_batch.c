@@ -678,17 +678,6 @@ static void integrate_doubt(struct walk *walk)
     }
 }
 
-static void add_means(struct walk *walk, double at_cpu)
-{
-    struct outcome *out = walk->out;
-    double weight = walk->pace_s;
-    weight *= walk->now.time_s < walk->free_s ? 1.0 : walk->now.doubt;
-    out->at_cpu += weight * at_cpu;
-    out->stepping += weight * fulcrum_min(at_cpu, walk->problem->servers);
-    out->on_cores += weight * fulcrum_min(at_cpu, walk->cores);
-    out->work_rate += weight * walk->rate;
-}
-
 /*
  * Work time stands still while nobody is at the CPU: goes on to the next release, or to
  * where the stages are free. False where nothing is left to happen.
@@ -778,7 +767,14 @@ static bool take_slice(struct walk *walk, size_t j)
     if (walk->now.time_s > walk->before.time_s) {
         integrate_doubt(walk);
     }
-    add_means(walk, old_still + walk->new_stepping + walk->queue);
+    double at_cpu = old_still + walk->new_stepping + walk->queue;
+    struct outcome *out = walk->out;
+    double weight = walk->pace_s;
+    weight *= walk->now.time_s < walk->free_s ? 1.0 : walk->now.doubt;
+    out->at_cpu += weight * at_cpu;
+    out->stepping += weight * fulcrum_min(at_cpu, walk->problem->servers);
+    out->on_cores += weight * fulcrum_min(at_cpu, walk->cores);
+    out->work_rate += weight * walk->rate;
     return walk->now.time_s <= walk->free_s || walk->now.doubt >= NO_DOUBT;
 }
 
@@ -976,32 +972,6 @@ struct renewal {
     double jitter_factor; /* what the variation of periods makes of their mean, */
     double spread_s;      /* and their deviation */
 };
-
-static void set_case(
-    struct renewal *renewal, const struct fulcrum_network *network, double gpu_stretch)
-{
-    double batch = network->batch_size;
-    double each = fulcrum_max(1.0, network->actors / MANY_ACTORS);
-    bool host = fulcrum_batch_takes_time(&network->host);
-    renewal->problem = (struct problem){
-        .network = network,
-        .each = each,
-        .actors = network->actors / each,
-        .batch = batch / each,
-        .servers = fulcrum_cpu_whole_servers(&network->cpu) / each,
-        .host_s = host ? fulcrum_batch_time(&network->host, batch) : 0.0,
-        .gpu_s = gpu_stretch * fulcrum_batch_time(&network->gpu, batch),
-        .depth = host ? floor(network->depth) : 1.0,
-        .step_cv = fulcrum_step_cv(&network->step),
-        .rates = &renewal->rates,
-    };
-    struct problem *problem = &renewal->problem;
-    double latency_s = problem->host_s + problem->gpu_s + network->delay_s;
-    struct fulcrum_step step = network->step;
-    step.mean_s = fulcrum_max(step.mean_s, FULCRUM_NO_TIME_FRAC * latency_s);
-    problem->step_mean_s = step.mean_s;
-    renewal->form = fulcrum_step_form_of(&step);
-}
 
 /* Means of the tail over slices, which keeps the mean step whatever the slice. */
 static void set_tail(struct renewal *renewal)
@@ -1275,7 +1245,27 @@ enum fulcrum_status fulcrum_fixed_batch_solve(const struct fulcrum_network *netw
     TRY_MEMORY(renewal, err, "no memory to solve a cycle");
     memset(&renewal->state, 0, offsetof(struct state, starts));
     rate_cells_init(&renewal->rates, &network->cpu);
-    set_case(renewal, network, gpu_stretch);
+    double batch = network->batch_size;
+    double each = fulcrum_max(1.0, network->actors / MANY_ACTORS);
+    bool host = fulcrum_batch_takes_time(&network->host);
+    renewal->problem = (struct problem){
+        .network = network,
+        .each = each,
+        .actors = network->actors / each,
+        .batch = batch / each,
+        .servers = fulcrum_cpu_whole_servers(&network->cpu) / each,
+        .host_s = host ? fulcrum_batch_time(&network->host, batch) : 0.0,
+        .gpu_s = gpu_stretch * fulcrum_batch_time(&network->gpu, batch),
+        .depth = host ? floor(network->depth) : 1.0,
+        .step_cv = fulcrum_step_cv(&network->step),
+        .rates = &renewal->rates,
+    };
+    struct problem *problem = &renewal->problem;
+    double latency_s = problem->host_s + problem->gpu_s + network->delay_s;
+    struct fulcrum_step step = network->step;
+    step.mean_s = fulcrum_max(step.mean_s, FULCRUM_NO_TIME_FRAC * latency_s);
+    problem->step_mean_s = step.mean_s;
+    renewal->form = fulcrum_step_form_of(&step);
     renewal->damping = FIRST_DAMPING;
     renewal->error = 0.0;
     renewal->jitter_factor = 1.0;

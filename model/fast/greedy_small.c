@@ -1255,21 +1255,6 @@ static size_t usual_state(const struct chain *chain)
     return low;
 }
 
-/* Around the usual state; all others are met at random. */
-static void first_guess(struct chain *chain)
-{
-    size_t actors = chain->actors;
-    size_t middle = usual_state(chain);
-    for (size_t q = 1; q <= actors; q++) {
-        double share = exp(-fabs((double)q - (double)middle));
-        size_t steps = least(chain->threads, actors - q);
-        double *row = chain->now + q * NODES;
-        row_set(row, share * (double)steps, chain->grid.rested);
-        row[0] = steps > 0 ? row[0] : share;
-    }
-    normalise(chain, chain->now);
-}
-
 /* All numbers of the chain are one block. */
 static enum fulcrum_status allocate(struct chain *chain, struct fulcrum_error *err)
 {
@@ -1317,7 +1302,17 @@ static void init(struct chain *chain, const struct fulcrum_network *network)
         }
         slice_init(&stage->slice, &chain->grid, stage->work_s / (double)stage->slices);
     }
-    first_guess(chain);
+    /* Around the usual state; all others are met at random. */
+    size_t actors = chain->actors;
+    size_t middle = usual_state(chain);
+    for (size_t q = 1; q <= actors; q++) {
+        double share = exp(-fabs((double)q - (double)middle));
+        size_t steps = least(chain->threads, actors - q);
+        double *row = chain->now + q * NODES;
+        row_set(row, share * (double)steps, chain->grid.rested);
+        row[0] = steps > 0 ? row[0] : share;
+    }
+    normalise(chain, chain->now);
 }
 
 /* How good a measure is that is exact where this share of time is not idle. */
@@ -1345,27 +1340,6 @@ static double rate_of(const struct chain *chain, double step_s)
         by_steps = trust(usage->stepping / chain->length_s / (double)chain->threads);
     }
     return (by_items * items_per_s + by_steps * steps_per_s) / (by_items + by_steps);
-}
-
-/* The means of a cycle. CPU time is what the throughput takes. */
-static void describe(struct chain *chain, struct fulcrum_cycle *out)
-{
-    const struct usage *usage = &chain->usage;
-    double step_s = chain->network->step.mean_s + chain->delay_work_s;
-    chain->wanted = WITH_USAGE;
-    turn(chain);
-    double rate = rate_of(chain, step_s);
-    double delayed = rate * chain->network->delay_s;
-    double share = rate * step_s / usage->work;
-    double at_cpu = fulcrum_min(share * usage->at_cpu, (double)chain->actors);
-    double steps = fulcrum_min(share * usage->stepping, (double)chain->threads);
-    double gpu_s = usage->at_gpu / chain->items;
-    *out = (struct fulcrum_cycle){.batch = chain->items / chain->batches,
-        .steps_per_s = rate,
-        .at_cpu = fulcrum_max(0.0, at_cpu - delayed),
-        .stepping = fulcrum_max(0.0, steps - delayed),
-        .on_cores = share * usage->on_cores,
-        .at_gpu = rate * gpu_s};
 }
 
 bool fulcrum_greedy_small_accepts(const struct fulcrum_network *network)
@@ -1430,7 +1404,23 @@ enum fulcrum_status fulcrum_greedy_small_solve(const struct fulcrum_network *net
     TRY_OR_END(allocate(&chain, err));
     init(&chain, network);
     TRY_OR_END(settle(&chain, err));
-    describe(&chain, out);
+    /* The means of a cycle. CPU time is what the throughput takes. */
+    const struct usage *usage = &chain.usage;
+    double step_s = chain.network->step.mean_s + chain.delay_work_s;
+    chain.wanted = WITH_USAGE;
+    turn(&chain);
+    double rate = rate_of(&chain, step_s);
+    double delayed = rate * chain.network->delay_s;
+    double share = rate * step_s / usage->work;
+    double at_cpu = fulcrum_min(share * usage->at_cpu, (double)chain.actors);
+    double steps = fulcrum_min(share * usage->stepping, (double)chain.threads);
+    double gpu_s = usage->at_gpu / chain.items;
+    *out = (struct fulcrum_cycle){.batch = chain.items / chain.batches,
+        .steps_per_s = rate,
+        .at_cpu = fulcrum_max(0.0, at_cpu - delayed),
+        .stepping = fulcrum_max(0.0, steps - delayed),
+        .on_cores = share * usage->on_cores,
+        .at_gpu = rate * gpu_s};
 end:
     free(chain.queue.memory);
     free(chain.stage);

@@ -290,19 +290,6 @@ static double mean_interval_s(
     return 0.5 * (cohort->interval_s + pace->interval_s + sqrt(apart * apart + width));
 }
 
-static unsigned fixed_flags(const struct fulcrum_network *network,
-    const struct fulcrum_cohort *cohort, const struct fulcrum_batch_service *pace)
-{
-    double servers = fulcrum_cpu_servers(&network->cpu);
-    bool crowded =
-        network->actors > servers && network->actors < FULCRUM_CROWDED_TURNS * servers;
-    bool kink = fabs(cohort->interval_s / pace->interval_s - 1.0) < KINK_FRAC;
-    bool low = fulcrum_step_cv(&network->step) < LOW_CV;
-    return (crowded ? (unsigned)FULCRUM_FLAG_CROWDED : 0U) |
-           (kink ? (unsigned)FULCRUM_FLAG_KINK : 0U) |
-           (low ? (unsigned)FULCRUM_FLAG_LOW_CV : 0U);
-}
-
 /*
  * The cohort equation with what chance makes of its interval; returns the share that
  * bunching costs, which is not yet taken off.
@@ -318,7 +305,14 @@ static double solve_cohorts(struct fulcrum_steady *steady, double gpu_stretch,
     *out = cohort.cycle;
     out->batch = network->batch_size;
     scale(out, cohort.interval_s / mean_interval_s(&cohort, &pace));
-    *flags |= fixed_flags(network, &cohort, &pace);
+    double servers = fulcrum_cpu_servers(&network->cpu);
+    bool crowded =
+        network->actors > servers && network->actors < FULCRUM_CROWDED_TURNS * servers;
+    bool kink = fabs(cohort.interval_s / pace.interval_s - 1.0) < KINK_FRAC;
+    bool low = fulcrum_step_cv(&network->step) < LOW_CV;
+    *flags |= (crowded ? (unsigned)FULCRUM_FLAG_CROWDED : 0U) |
+              (kink ? (unsigned)FULCRUM_FLAG_KINK : 0U) |
+              (low ? (unsigned)FULCRUM_FLAG_LOW_CV : 0U);
     /*
      * Two halves of the actors that alternate keep out of each other's way in the
      * mean-field orbit. Real ones drift until they share the CPU for a part of the

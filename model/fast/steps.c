@@ -227,14 +227,6 @@ static uint64_t upper_bits(double x, unsigned bits)
     return word >> (DOUBLE_FRACTION_BITS - bits);
 }
 
-static double node_at(unsigned bits, size_t i)
-{
-    uint64_t word = (upper_bits(FIRST, bits) + i) << (DOUBLE_FRACTION_BITS - bits);
-    double x = 0.0;
-    memcpy(&x, &word, sizeof x);
-    return x;
-}
-
 /* From a cell's lower node to the place `t` in it. */
 static double area_up_to(const struct fulcrum_step_cell *cell, double t)
 {
@@ -243,23 +235,18 @@ static double area_up_to(const struct fulcrum_step_cell *cell, double t)
     return t * sum / cell->per_x;
 }
 
-/* At least two nodes within a standard deviation, and four in a factor of two. */
-static unsigned bits_for(double cv)
-{
-    unsigned bits = 2;
-    while (bits < 5 && cv * (double)(1U << bits) < 2.0) {
-        bits++;
-    }
-    return bits;
-}
-
 void fulcrum_step_table_init(
     struct fulcrum_step_table *table, const struct fulcrum_step *step)
 {
     table->law = step->law;
     table->law_cv = step->cv;
     table->cv = fulcrum_max(NARROWEST, fulcrum_step_cv(step));
-    table->bits = bits_for(table->cv);
+    /* At least two nodes within a standard deviation, and four in a factor of two. */
+    unsigned bits = 2;
+    while (bits < 5 && table->cv * (double)(1U << bits) < 2.0) {
+        bits++;
+    }
+    table->bits = bits;
     table->smooth_period = step->law == FULCRUM_LAW_PARETO
                                ? PARETO_SMOOTH_PERIOD
                                : SMOOTH_PERIOD * (table->cv < 1.0 ? table->cv : 1.0);
@@ -275,7 +262,10 @@ void fulcrum_step_table_init(
     double low = 0.0;
     table->count = 0;
     while (from.excess > NO_EXCESS && low < LAST) {
-        double high = node_at(table->bits, table->count);
+        uint64_t word = (upper_bits(FIRST, table->bits) + table->count)
+                        << (DOUBLE_FRACTION_BITS - table->bits);
+        double high = 0.0;
+        memcpy(&high, &word, sizeof high);
         struct point to = {
             fulcrum_step_tail(&form, high), fulcrum_step_excess(&form, high)};
         /* The cubic through both ends whose slopes there are minus the tails. */

@@ -379,21 +379,6 @@ static double instances_of(const struct fulcrum_grouping *grouping)
     return sum;
 }
 
-/* Shares that are given are of one GPU: beyond 1 they would do more than it can. */
-static enum fulcrum_status check_given(
-    const struct fulcrum_grouping *grouping, struct fulcrum_error *err)
-{
-    const double rounding = 1e-6;
-    double sum = 0.0;
-    for (size_t g = 0; g < grouping->count; g++) {
-        sum += grouping->groups[g].instances * grouping->groups[g].sm_frac;
-    }
-    return sum <= 1.0 + rounding
-               ? FULCRUM_OK
-               : fulcrum_fail(err, FULCRUM_ERR_RANGE,
-                     "shares of the SMs sum to %.6g: expected at most 1", sum);
-}
-
 enum fulcrum_status fulcrum_place_shares(const struct fulcrum_gpu_loop *loop,
     const struct fulcrum_gpu_sharing *sharing, const struct fulcrum_grouping *grouping,
     struct fulcrum_placed *out, struct fulcrum_error *err)
@@ -407,7 +392,16 @@ enum fulcrum_status fulcrum_place_shares(const struct fulcrum_gpu_loop *loop,
         sides.given[g] = grouping->groups[g].sm_frac;
     }
     TRY(check_memory(loop, sides.loads, sides.count, err));
-    TRY(check_given(grouping, err));
+    /* Shares that are given are of one GPU: beyond 1 they would do more than it can. */
+    const double rounding = 1e-6;
+    double sum = 0.0;
+    for (size_t g = 0; g < grouping->count; g++) {
+        sum += grouping->groups[g].instances * grouping->groups[g].sm_frac;
+    }
+    TRY(sum <= 1.0 + rounding
+            ? FULCRUM_OK
+            : fulcrum_fail(err, FULCRUM_ERR_RANGE,
+                  "shares of the SMs sum to %.6g: expected at most 1", sum));
     if (!(instances_of(grouping) > 1.0) && !sides.is_given) {
         fulcrum_place_exclusive(loop, out);
         return FULCRUM_OK;
@@ -486,23 +480,6 @@ static bool is_better(const struct fulcrum_placed *a, const struct fulcrum_place
            a->instances < b->instances;
 }
 
-/* Keeps the best of one grouping with every number of instances. */
-static void try_instances(const struct fulcrum_gpu_loop *loop,
-    const struct fulcrum_gpu_sharing *sharing, struct fulcrum_grouping *grouping,
-    double instances_most, struct fulcrum_placed *best)
-{
-    do {
-        struct fulcrum_placed placed = {.part_count = 0};
-        double instances = instances_of(grouping);
-        if (instances >= 2.0 && instances <= instances_most &&
-            fulcrum_place_shares(loop, sharing, grouping, &placed, NULL) ==
-                FULCRUM_OK &&
-            is_better(&placed, best)) {
-            *best = placed;
-        }
-    } while (next_instances(grouping, instances_most));
-}
-
 enum fulcrum_status fulcrum_place_best_shares(const struct fulcrum_gpu_loop *loop,
     const struct fulcrum_gpu_sharing *sharing, double instances_most,
     struct fulcrum_placed *out, struct fulcrum_error *err)
@@ -510,7 +487,17 @@ enum fulcrum_status fulcrum_place_best_shares(const struct fulcrum_gpu_loop *loo
     struct fulcrum_placed best = {.part_count = 0};
     struct fulcrum_grouping grouping;
     for (size_t i = 0; grouping_at(loop->count, i, &grouping); i++) {
-        try_instances(loop, sharing, &grouping, instances_most, &best);
+        /* Keeps the best of one grouping with every number of instances. */
+        do {
+            struct fulcrum_placed placed = {.part_count = 0};
+            double instances = instances_of(&grouping);
+            if (instances >= 2.0 && instances <= instances_most &&
+                fulcrum_place_shares(loop, sharing, &grouping, &placed, NULL) ==
+                    FULCRUM_OK &&
+                is_better(&placed, &best)) {
+                best = placed;
+            }
+        } while (next_instances(&grouping, instances_most));
     }
     FAIL_IF(best.part_count == 0, err, FULCRUM_ERR_INFEASIBLE,
         "two instances or more, however grouped, need more memory than the GPU's %.3g "
@@ -548,18 +535,6 @@ static double slice_s(
     const struct assignment *assignment, const struct group_load *load, size_t index)
 {
     return slice_part_s(assignment, &load->time, index) + load->talk_s;
-}
-
-static void count_instances(struct assignment *assignment)
-{
-    for (size_t g = 0; g < assignment->grouping.count; g++) {
-        assignment->grouping.groups[g].instances = 0.0;
-    }
-    for (size_t j = 0; j < assignment->instance_count; j++) {
-        if (assignment->group[j] < assignment->grouping.count) {
-            assignment->grouping.groups[assignment->group[j]].instances += 1.0;
-        }
-    }
 }
 
 /* The part for one more instance: that of its group and profile, or a new one. */
@@ -623,7 +598,14 @@ static bool evaluate(struct assignment *assignment, struct fulcrum_placed *out)
     struct group_load loads[FULCRUM_STAGES_MOST];
     double slowest_s[FULCRUM_STAGES_MOST] = {0};
     double rounds_per_s = (double)INFINITY;
-    count_instances(assignment);
+    for (size_t k = 0; k < assignment->grouping.count; k++) {
+        assignment->grouping.groups[k].instances = 0.0;
+    }
+    for (size_t j = 0; j < assignment->instance_count; j++) {
+        if (assignment->group[j] < assignment->grouping.count) {
+            assignment->grouping.groups[assignment->group[j]].instances += 1.0;
+        }
+    }
     for (size_t g = 0; g < grouping->count; g++) {
         if (!(grouping->groups[g].instances > 0.0)) {
             return false;
@@ -671,20 +653,6 @@ static bool next_assignment(struct assignment *assignment)
     return true;
 }
 
-static void try_layout(struct assignment *assignment, struct fulcrum_placed *best)
-{
-    for (size_t i = 0; grouping_at(assignment->loop->count, i, &assignment->grouping);
-         i++) {
-        memset(assignment->group, 0, sizeof assignment->group);
-        do {
-            struct fulcrum_placed placed = {.part_count = 0};
-            if (evaluate(assignment, &placed) && is_better(&placed, best)) {
-                *best = placed;
-            }
-        } while (next_assignment(assignment));
-    }
-}
-
 enum fulcrum_status fulcrum_place_layout(const struct fulcrum_gpu_loop *loop,
     const struct fulcrum_gpu_sharing *sharing, const struct fulcrum_mig_layout *layout,
     struct fulcrum_placed *out, struct fulcrum_error *err)
@@ -697,7 +665,16 @@ enum fulcrum_status fulcrum_place_layout(const struct fulcrum_gpu_loop *loop,
             assignment.profile[assignment.instance_count++] = i;
         }
     }
-    try_layout(&assignment, &best);
+    for (size_t i = 0; grouping_at(assignment.loop->count, i, &assignment.grouping);
+         i++) {
+        memset(assignment.group, 0, sizeof assignment.group);
+        do {
+            struct fulcrum_placed placed = {.part_count = 0};
+            if (evaluate(&assignment, &placed) && is_better(&placed, &best)) {
+                best = placed;
+            }
+        } while (next_assignment(&assignment));
+    }
     if (best.part_count == 0) {
         char text[160];
         fulcrum_mig_layout_text(sharing->mig, layout, text, sizeof text);

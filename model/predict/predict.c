@@ -135,20 +135,6 @@ end:
     return status;
 }
 
-static void fill_stations(const struct fulcrum_solution *solution, double *value)
-{
-    value[FULCRUM_OUTPUT_cpu_thread_busy_frac] = solution->cpu_thread_busy_frac;
-    value[FULCRUM_OUTPUT_cpu_core_busy_frac] = solution->cpu_core_busy_frac;
-    value[FULCRUM_OUTPUT_host_busy_frac] = solution->host_busy_frac;
-    value[FULCRUM_OUTPUT_gpu_busy_frac] = solution->gpu_busy_frac;
-    value[FULCRUM_OUTPUT_gpu_inference_busy_frac] = solution->gpu_inference_busy_frac;
-    value[FULCRUM_OUTPUT_gpu_train_busy_frac] = solution->gpu_train_busy_frac;
-    value[FULCRUM_OUTPUT_cpu_residence_s] = solution->residence.cpu_s;
-    value[FULCRUM_OUTPUT_host_residence_s] = solution->residence.host_s;
-    value[FULCRUM_OUTPUT_gpu_residence_s] = solution->residence.gpu_s;
-    value[FULCRUM_OUTPUT_delay_s] = solution->residence.delay_s;
-}
-
 static void fill_watts(const struct solved_point *point, double *value)
 {
     struct fulcrum_power power =
@@ -186,7 +172,17 @@ static void fill_values(const struct solved_point *point, double *value)
     value[FULCRUM_OUTPUT_train_batch] =
         trains ? step->global_batch_size : FULCRUM_UNKNOWN;
     value[FULCRUM_OUTPUT_allreduce_s] = trains ? step->exposed_s : FULCRUM_UNKNOWN;
-    fill_stations(&point->solution, value);
+    value[FULCRUM_OUTPUT_cpu_thread_busy_frac] = point->solution.cpu_thread_busy_frac;
+    value[FULCRUM_OUTPUT_cpu_core_busy_frac] = point->solution.cpu_core_busy_frac;
+    value[FULCRUM_OUTPUT_host_busy_frac] = point->solution.host_busy_frac;
+    value[FULCRUM_OUTPUT_gpu_busy_frac] = point->solution.gpu_busy_frac;
+    value[FULCRUM_OUTPUT_gpu_inference_busy_frac] =
+        point->solution.gpu_inference_busy_frac;
+    value[FULCRUM_OUTPUT_gpu_train_busy_frac] = point->solution.gpu_train_busy_frac;
+    value[FULCRUM_OUTPUT_cpu_residence_s] = point->solution.residence.cpu_s;
+    value[FULCRUM_OUTPUT_host_residence_s] = point->solution.residence.host_s;
+    value[FULCRUM_OUTPUT_gpu_residence_s] = point->solution.residence.gpu_s;
+    value[FULCRUM_OUTPUT_delay_s] = point->solution.residence.delay_s;
     fill_watts(point, value);
     /* The paper's metric: hardware threads / SMs, of the machine and of the run. */
     const struct fulcrum_machine *machine = &point->design.machine;
@@ -283,27 +279,6 @@ static enum fulcrum_status add_intervals(struct fulcrum_predictor *predictor,
     return FULCRUM_OK;
 }
 
-static void fill_prediction(
-    const struct solved_point *solved, struct fulcrum_prediction *out)
-{
-    double requests = solved->replicas.count * solved->replicas.steps_per_request;
-    const struct fulcrum_solution *solution = &solved->solution;
-    *out = (struct fulcrum_prediction){0};
-    fill_values(solved, out->value);
-    out->method = solution->method;
-    out->bottleneck = solution->bottleneck;
-    out->bottleneck_agree_frac = 1.0;
-    out->actor_count = solved->design.run.actor_count;
-    out->flags = solved->flags;
-    out->solver_error_rel = solution->error_rel;
-    out->solver_lo_steps_per_s =
-        requests *
-        (solution->has_interval ? solution->steps_per_s_lo : solution->steps_per_s);
-    out->solver_hi_steps_per_s =
-        requests *
-        (solution->has_interval ? solution->steps_per_s_hi : solution->steps_per_s);
-}
-
 enum fulcrum_status fulcrum_predictor_new(const struct fulcrum_scenario *scenario,
     struct fulcrum_predictor **out, struct fulcrum_error *err)
 {
@@ -336,7 +311,23 @@ enum fulcrum_status fulcrum_predictor_run(struct fulcrum_predictor *predictor,
         fulcrum_stream_seed(options->solver.seed, options->point_index + 1, 0);
     predictor->draw_count = 0;
     TRY(solve_point(predictor, point, &solver, err));
-    fill_prediction(&predictor->solved, out);
+    double requests =
+        predictor->solved.replicas.count * predictor->solved.replicas.steps_per_request;
+    const struct fulcrum_solution *solution = &predictor->solved.solution;
+    *out = (struct fulcrum_prediction){0};
+    fill_values(&predictor->solved, out->value);
+    out->method = solution->method;
+    out->bottleneck = solution->bottleneck;
+    out->bottleneck_agree_frac = 1.0;
+    out->actor_count = predictor->solved.design.run.actor_count;
+    out->flags = predictor->solved.flags;
+    out->solver_error_rel = solution->error_rel;
+    out->solver_lo_steps_per_s =
+        requests *
+        (solution->has_interval ? solution->steps_per_s_lo : solution->steps_per_s);
+    out->solver_hi_steps_per_s =
+        requests *
+        (solution->has_interval ? solution->steps_per_s_hi : solution->steps_per_s);
     if (options->draws >= 1.0) {
         TRY(add_intervals(predictor, point, options, out));
     }

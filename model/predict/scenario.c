@@ -287,27 +287,6 @@ static void set_number(
     memcpy((char *)design + field->offset, &value, sizeof value);
 }
 
-/* Copies what the calibration gives from the scaled scratch; true where learner times
- * came.
- */
-static bool copy_given(const struct applied *applied,
-    const struct fulcrum_design *scratch, struct fulcrum_design *design)
-{
-    const struct fulcrum_machine *reference = &applied->calibration->machine;
-    bool learner_times = false;
-    for (size_t i = 0; i < applied->calibration->parameter_count; i++) {
-        if (is_usable(applied->sides[i], reference, &design->machine)) {
-            const struct fulcrum_field *field =
-                applied->calibration->parameters[i].field;
-            set_number(field, design, fulcrum_field_number(field, scratch));
-            learner_times |= applied->sides[i] == SIDE_LEARNER;
-        } else if (applied->sides[i] == SIDE_LEARNER) {
-            design->flags |= FULCRUM_FLAG_OTHER_LEARNER;
-        }
-    }
-    return learner_times;
-}
-
 static void take_gpu_shares(
     const struct fulcrum_workload *source, struct fulcrum_workload *target)
 {
@@ -401,7 +380,21 @@ static enum fulcrum_status apply_calibration(const struct applied *applied,
     TRY(put_values(applied, luck, &scratch));
     design->flags |= scale_times(
         &applied->calibration->machine, &design->machine, luck, &scratch.workload);
-    bool learner_times = copy_given(applied, &scratch, design);
+    /* Copies what the calibration gives from the scaled scratch; true where learner
+     * times came.
+     */
+    const struct fulcrum_machine *reference = &applied->calibration->machine;
+    bool learner_times = false;
+    for (size_t i = 0; i < applied->calibration->parameter_count; i++) {
+        if (is_usable(applied->sides[i], reference, &design->machine)) {
+            const struct fulcrum_field *field =
+                applied->calibration->parameters[i].field;
+            set_number(field, design, fulcrum_field_number(field, &scratch));
+            learner_times |= applied->sides[i] == SIDE_LEARNER;
+        } else if (applied->sides[i] == SIDE_LEARNER) {
+            design->flags |= FULCRUM_FLAG_OTHER_LEARNER;
+        }
+    }
     if (learner_times) {
         take_gpu_shares(&scratch.workload, &design->workload);
     }
@@ -570,31 +563,6 @@ static bool gives_times(const struct list *list, size_t i)
     return false;
 }
 
-/* Scaled times have spreads, one for all of a machine's: apply_calibration.c's rule. */
-static void list_scales(struct list *list)
-{
-    const struct fulcrum_machine *machine = &list->machine;
-    bool other_cpu = false;
-    bool other_gpu = false;
-    for (size_t i = 0; i < list->inputs->calibration_count; i++) {
-        const struct fulcrum_machine *measured =
-            &list->inputs->calibrations[i]->machine;
-        bool counts = gives_times(list, i);
-        other_cpu |= counts && strcmp(measured->cpu.name, machine->cpu.name) != 0;
-        other_gpu |= counts && measured->accelerator == FULCRUM_ACCELERATOR_GPU &&
-                     machine->accelerator == FULCRUM_ACCELERATOR_GPU &&
-                     strcmp(measured->gpu.name, machine->gpu.name) != 0;
-    }
-    if (other_cpu) {
-        add(list, (struct fulcrum_uncertain_input){.kind = FULCRUM_UNCERTAIN_CPU_SCALE,
-                      .slot = FULCRUM_SLOT_CPU_SCALE});
-    }
-    if (other_gpu) {
-        add(list, (struct fulcrum_uncertain_input){.kind = FULCRUM_UNCERTAIN_GPU_SCALE,
-                      .slot = FULCRUM_SLOT_GPU_SCALE});
-    }
-}
-
 static void list_priors(struct list *list)
 {
     const struct fulcrum_scenario_inputs *inputs = list->inputs;
@@ -682,7 +650,27 @@ enum fulcrum_status fulcrum_uncertain_inputs_list(
     for (size_t i = 0; i < inputs->calibration_count; i++) {
         TRY_OR_END(list_calibration(&list, i, err));
     }
-    list_scales(&list);
+    /* Scaled times have spreads, one for all of a machine's: apply_calibration.c's
+     * rule. */
+    const struct fulcrum_machine *machine = &list.machine;
+    bool other_cpu = false;
+    bool other_gpu = false;
+    for (size_t i = 0; i < list.inputs->calibration_count; i++) {
+        const struct fulcrum_machine *measured = &list.inputs->calibrations[i]->machine;
+        bool counts = gives_times(&list, i);
+        other_cpu |= counts && strcmp(measured->cpu.name, machine->cpu.name) != 0;
+        other_gpu |= counts && measured->accelerator == FULCRUM_ACCELERATOR_GPU &&
+                     machine->accelerator == FULCRUM_ACCELERATOR_GPU &&
+                     strcmp(measured->gpu.name, machine->gpu.name) != 0;
+    }
+    if (other_cpu) {
+        add(&list, (struct fulcrum_uncertain_input){.kind = FULCRUM_UNCERTAIN_CPU_SCALE,
+                       .slot = FULCRUM_SLOT_CPU_SCALE});
+    }
+    if (other_gpu) {
+        add(&list, (struct fulcrum_uncertain_input){.kind = FULCRUM_UNCERTAIN_GPU_SCALE,
+                       .slot = FULCRUM_SLOT_GPU_SCALE});
+    }
     list_priors(&list);
     *out = list.items;
     *count = list.count;
@@ -756,21 +744,6 @@ static enum fulcrum_status apply_with_cores(const struct fulcrum_setting *settin
     return status;
 }
 
-/* Choices and texts are rare in sweeps, and decide which calibration is usable. */
-static void mark_late_fields(struct fulcrum_scenario *scenario)
-{
-    size_t count = 0;
-    const struct fulcrum_field *fields = fulcrum_fields(&count);
-    for (size_t i = 0; i < count; i++) {
-        bool is_early = fields[i].kind == FULCRUM_FIELD_TEXT ||
-                        fields[i].kind == FULCRUM_FIELD_CHOICE;
-        for (size_t j = 0; j < scenario->inputs.calibration_count; j++) {
-            is_early = is_early || depends_on(&scenario->applied[j], &fields[i]);
-        }
-        scenario->is_late[i] = !is_early;
-    }
-}
-
 enum fulcrum_status fulcrum_scenario_new(const struct fulcrum_scenario_inputs *inputs,
     struct fulcrum_scenario **out, struct fulcrum_error *err)
 {
@@ -793,7 +766,17 @@ enum fulcrum_status fulcrum_scenario_new(const struct fulcrum_scenario_inputs *i
     }
     TRY_OR_END(apply_with_cores(
         inputs->settings, inputs->setting_count, &scenario->base, err));
-    mark_late_fields(scenario);
+    /* Choices and texts are rare in sweeps, and decide which calibration is usable. */
+    size_t count = 0;
+    const struct fulcrum_field *fields = fulcrum_fields(&count);
+    for (size_t i = 0; i < count; i++) {
+        bool is_early = fields[i].kind == FULCRUM_FIELD_TEXT ||
+                        fields[i].kind == FULCRUM_FIELD_CHOICE;
+        for (size_t j = 0; j < scenario->inputs.calibration_count; j++) {
+            is_early = is_early || depends_on(&scenario->applied[j], &fields[i]);
+        }
+        scenario->is_late[i] = !is_early;
+    }
     *out = scenario;
     return FULCRUM_OK;
 end:
@@ -981,23 +964,6 @@ struct parted {
     size_t late_count;
 };
 
-static void part_settings(const struct fulcrum_scenario *scenario,
-    const struct fulcrum_point *point, struct parted *out)
-{
-    size_t field_count = 0;
-    const struct fulcrum_field *fields = fulcrum_fields(&field_count);
-    out->early_count = 0;
-    out->late_count = 0;
-    for (size_t i = 0; i < point->varied_count; i++) {
-        const struct fulcrum_setting *setting = &point->varied[i];
-        if (scenario->is_late[setting->field - fields]) {
-            out->late[out->late_count++] = *setting;
-        } else {
-            out->early[out->early_count++] = *setting;
-        }
-    }
-}
-
 /* Texts are borrowed and may have changed: only numbers are compared. */
 static bool stands_for(const struct fulcrum_design_common_prefix *prefix,
     const struct fulcrum_point *point, const struct parted *parted)
@@ -1044,7 +1010,18 @@ enum fulcrum_status fulcrum_scenario_design_along(
         return fulcrum_scenario_design(scenario, point, out, err);
     }
     struct parted parted;
-    part_settings(scenario, point, &parted);
+    size_t field_count = 0;
+    const struct fulcrum_field *fields = fulcrum_fields(&field_count);
+    parted.early_count = 0;
+    parted.late_count = 0;
+    for (size_t i = 0; i < point->varied_count; i++) {
+        const struct fulcrum_setting *setting = &point->varied[i];
+        if (scenario->is_late[setting->field - fields]) {
+            parted.late[parted.late_count++] = *setting;
+        } else {
+            parted.early[parted.early_count++] = *setting;
+        }
+    }
     if (!stands_for(prefix, point, &parted)) {
         TRY(renew_prefix(scenario, point, &parted, prefix, err));
     }

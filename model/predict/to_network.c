@@ -381,22 +381,6 @@ double fulcrum_active_rel(double launch_bound_frac, double launch_bound_frac_tol
  * A training step of the replica as one of many: longer by what the replicas wait for
  * each other, and of its part of the batch where they divide it.
  */
-/* In a loop that alternates all training steps that a rollout is due come after it, one
- * behind the other. */
-static void gather_training(
-    const struct fulcrum_workload *workload, struct fulcrum_network *network)
-{
-    struct fulcrum_training *training = &network->training;
-    network->loop = workload->loop == (int)FULCRUM_LOOP_ALTERNATING
-                        ? FULCRUM_LOOP_ALTERNATING
-                        : FULCRUM_LOOP_CENTRAL;
-    if (network->loop == FULCRUM_LOOP_ALTERNATING && workload->rollout_length > 0.0) {
-        double rollout = workload->rollout_length * network->actors;
-        training->train_step_s *= rollout / training->env_steps_per_train_step;
-        training->env_steps_per_train_step = rollout;
-    }
-}
-
 void fulcrum_shard_training(const struct fulcrum_design *design,
     const struct fulcrum_workload *workload, struct fulcrum_replicas *out)
 {
@@ -426,26 +410,6 @@ void fulcrum_shard_training(const struct fulcrum_design *design,
         out->flags |= FULCRUM_FLAG_FREE_ALLREDUCE;
     }
     node_part_training(design, out);
-}
-
-static void set_times(const struct fulcrum_design *design,
-    const struct fulcrum_workload *workload, struct fulcrum_replicas *out)
-{
-    double envs = out->steps_per_request;
-    struct fulcrum_network *network = &out->network;
-    network->step = fulcrum_step_lengthened(
-        request_step(&workload->step, envs), workload->host.actor_s);
-    network->host = (struct fulcrum_batch_time){
-        .per_batch_s = workload->host.per_batch_s,
-        .per_item_s = workload->host.per_item_s * envs + workload->host.per_request_s};
-    network->gpu =
-        (struct fulcrum_batch_time){.per_batch_s = workload->network.per_batch_s,
-            .per_item_s = workload->network.per_item_s * envs};
-    network->delay_s = workload->host.delay_s;
-    if (workload->training.env_steps_per_train_step > 0.0) {
-        fulcrum_shard_training(design, workload, out);
-        gather_training(workload, network);
-    }
 }
 
 /* What actors are shared by. */
@@ -478,7 +442,29 @@ enum fulcrum_status fulcrum_design_to_network(const struct fulcrum_design *desig
         design->machine.cpu.core_count, replicas, shard_words(design));
     struct fulcrum_workload there = design->workload;
     fulcrum_shard_times(design, &there);
-    set_times(design, &there, out);
+    double envs = out->steps_per_request;
+    struct fulcrum_network *network = &out->network;
+    network->step =
+        fulcrum_step_lengthened(request_step(&there.step, envs), there.host.actor_s);
+    network->host = (struct fulcrum_batch_time){.per_batch_s = there.host.per_batch_s,
+        .per_item_s = there.host.per_item_s * envs + there.host.per_request_s};
+    network->gpu = (struct fulcrum_batch_time){.per_batch_s = there.network.per_batch_s,
+        .per_item_s = there.network.per_item_s * envs};
+    network->delay_s = there.host.delay_s;
+    if (there.training.env_steps_per_train_step > 0.0) {
+        fulcrum_shard_training(design, &there, out);
+        /* In a loop that alternates all training steps that a rollout is due come after
+         * it, one behind the other. */
+        struct fulcrum_training *training = &network->training;
+        network->loop = there.loop == (int)FULCRUM_LOOP_ALTERNATING
+                            ? FULCRUM_LOOP_ALTERNATING
+                            : FULCRUM_LOOP_CENTRAL;
+        if (network->loop == FULCRUM_LOOP_ALTERNATING && there.rollout_length > 0.0) {
+            double rollout = there.rollout_length * network->actors;
+            training->train_step_s *= rollout / training->env_steps_per_train_step;
+            training->env_steps_per_train_step = rollout;
+        }
+    }
     use_table(design, out);
     TRY(set_batching(design, out, err));
     /* What is certain to be in one batch: greedy ones may be of one request. */

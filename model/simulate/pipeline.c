@@ -57,19 +57,13 @@ void fulcrum_turn_queue_join(struct fulcrum_turn_queue *queue, double work_s)
     queue->waiting_work_s[last < queue->room ? last : last - queue->room] = work_s;
 }
 
-static double leave_line(struct fulcrum_turn_queue *queue)
+void fulcrum_turn_queue_start(
+    struct fulcrum_turn_queue *queue, double now_work_s, double slice_work_s)
 {
     assert(queue->waiting_count > 0);
     double work_s = queue->waiting_work_s[queue->first++];
     queue->first = queue->first < queue->room ? queue->first : 0;
     queue->waiting_count--;
-    return work_s;
-}
-
-void fulcrum_turn_queue_start(
-    struct fulcrum_turn_queue *queue, double now_work_s, double slice_work_s)
-{
-    double work_s = leave_line(queue);
     double spent_s = work_s < slice_work_s ? work_s : slice_work_s;
     struct fulcrum_turn turn = {now_work_s + spent_s, work_s - spent_s};
     struct fulcrum_turn *heap = queue->running;
@@ -95,11 +89,11 @@ static size_t least_child(const struct fulcrum_turn *heap, size_t hole, size_t c
     return child + (size_t)is_second;
 }
 
-static struct fulcrum_turn take_next(struct fulcrum_turn_queue *queue)
+bool fulcrum_turn_queue_end(struct fulcrum_turn_queue *queue)
 {
     assert(queue->running_count > 0);
     struct fulcrum_turn *heap = queue->running;
-    struct fulcrum_turn next = heap[0];
+    struct fulcrum_turn turn = heap[0];
     struct fulcrum_turn last = heap[--queue->running_count];
     size_t hole = 0;
     size_t child = least_child(heap, hole, queue->running_count);
@@ -109,12 +103,6 @@ static struct fulcrum_turn take_next(struct fulcrum_turn_queue *queue)
         child = least_child(heap, hole, queue->running_count);
     }
     heap[hole] = last;
-    return next;
-}
-
-bool fulcrum_turn_queue_end(struct fulcrum_turn_queue *queue)
-{
-    struct fulcrum_turn turn = take_next(queue);
     if (turn.left_work_s <= 0.0) {
         return true;
     }

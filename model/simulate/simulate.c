@@ -184,8 +184,14 @@ struct source {
     double length_s[DRAWS_AHEAD];
 };
 
-static void work_out_law(struct source *source, const struct fulcrum_step *step)
+/* A source for a checked step; the same seed gives the same lengths. */
+static void source_init(
+    struct source *source, const struct fulcrum_step *step, uint64_t seed)
 {
+    *source = (struct source){.law = step->law,
+        .mean_s = step->mean_s,
+        .counter = fulcrum_stream_seed(seed, 0, 0),
+        .next = DRAWS_AHEAD};
     double square = step->cv * step->cv;
     switch (step->law) {
     case FULCRUM_LAW_LOGNORMAL:
@@ -212,17 +218,6 @@ static void work_out_law(struct source *source, const struct fulcrum_step *step)
     default:
         break;
     }
-}
-
-/* A source for a checked step; the same seed gives the same lengths. */
-static void source_init(
-    struct source *source, const struct fulcrum_step *step, uint64_t seed)
-{
-    *source = (struct source){.law = step->law,
-        .mean_s = step->mean_s,
-        .counter = fulcrum_stream_seed(seed, 0, 0),
-        .next = DRAWS_AHEAD};
-    work_out_law(source, step);
 }
 
 /* Uniform in (0, 1), independent of the lengths. */

@@ -59,23 +59,6 @@ static void set_unknown(double *values, size_t count)
     }
 }
 
-/* What is left of a failure is freed with the others. */
-static enum fulcrum_status start_worker(struct worker *worker,
-    const struct fulcrum_scenario *scenario, struct fulcrum_error *err)
-{
-    const struct fulcrum_sensitivity_plan *plan = worker->plan;
-    size_t axis_count = plan->axis != NULL ? plan->axis->count : 0;
-    worker->actors = fulcrum_field_find("run.actor_count");
-    size_t slot_count = fulcrum_uncertain_input_slots(plan->scenario);
-    worker->z = calloc(slot_count + axis_count * plan->output_count, sizeof *worker->z);
-    worker->settings =
-        calloc(plan->input_count + plan->base_count + 2, sizeof *worker->settings);
-    FAIL_IF(worker->z == NULL || worker->settings == NULL, err, FULCRUM_ERR_NO_MEMORY,
-        "a sensitivity analysis");
-    worker->along = worker->z + slot_count;
-    return fulcrum_predictor_new(scenario, &worker->predictor, err);
-}
-
 double fulcrum_field_range_value(const struct fulcrum_field_range *span, double unit)
 {
     bool is_count = span->field->kind == FULCRUM_FIELD_COUNT;
@@ -431,7 +414,19 @@ static enum fulcrum_status prepare(struct job *job, struct fulcrum_error *err)
     for (size_t i = 0; i < job->plan->sobol.worker_count; i++) {
         job->workers[i] =
             (struct worker){.plan = job->plan, .span_values = job->span_values};
-        TRY(start_worker(&job->workers[i], job->scenario, err));
+        /* What is left of a failure is freed with the others. */
+        const struct fulcrum_sensitivity_plan *plan = job->workers[i].plan;
+        size_t axis_count = plan->axis != NULL ? plan->axis->count : 0;
+        job->workers[i].actors = fulcrum_field_find("run.actor_count");
+        size_t slot_count = fulcrum_uncertain_input_slots(plan->scenario);
+        job->workers[i].z = calloc(
+            slot_count + axis_count * plan->output_count, sizeof *job->workers[i].z);
+        job->workers[i].settings = calloc(
+            plan->input_count + plan->base_count + 2, sizeof *job->workers[i].settings);
+        FAIL_IF(job->workers[i].z == NULL || job->workers[i].settings == NULL, err,
+            FULCRUM_ERR_NO_MEMORY, "a sensitivity analysis");
+        job->workers[i].along = job->workers[i].z + slot_count;
+        TRY(fulcrum_predictor_new(job->scenario, &job->workers[i].predictor, err));
     }
     return FULCRUM_OK;
 }
@@ -524,18 +519,6 @@ static enum fulcrum_status fill_effects(struct job *job, struct fulcrum_error *e
     return FULCRUM_OK;
 }
 
-static void keep_reason(
-    struct failure *failure, size_t number, const struct fulcrum_error *err)
-{
-    if (!failure->is_there || number < failure->number) {
-        failure->is_there = 1;
-        failure->number = number;
-        size_t length = strcspn(err->detail, "\n");
-        (void)snprintf(
-            failure->reason, sizeof failure->reason, "%.*s", (int)length, err->detail);
-    }
-}
-
 static bool is_stopped(const struct fulcrum_sensitivity_plan *plan)
 {
     return plan->is_stopped != NULL && plan->is_stopped(plan->watcher) != 0;
@@ -554,7 +537,13 @@ static void evaluate(
     }
     struct worker *worker = &job->workers[site->worker];
     if (evaluate_sample(worker, site->unit, output, &err) != FULCRUM_OK) {
-        keep_reason(&worker->failure, site->number, &err);
+        if (!worker->failure.is_there || site->number < worker->failure.number) {
+            worker->failure.is_there = 1;
+            worker->failure.number = site->number;
+            size_t length = strcspn(err.detail, "\n");
+            (void)snprintf(worker->failure.reason, sizeof worker->failure.reason,
+                "%.*s", (int)length, err.detail);
+        }
     }
 }
 
@@ -593,9 +582,11 @@ static enum fulcrum_status run_sobol(struct job *job, struct fulcrum_error *err)
     return status;
 }
 
-static enum fulcrum_status check_plan(
-    const struct fulcrum_sensitivity_plan *plan, struct fulcrum_error *err)
+enum fulcrum_status fulcrum_sensitivity_run(const struct fulcrum_sensitivity_plan *plan,
+    struct fulcrum_sensitivity **out, struct fulcrum_error *err)
 {
+    struct job job = {.plan = plan};
+    *out = NULL;
     size_t span_count = 0;
     for (size_t i = 0; i < plan->input_count; i++) {
         span_count += plan->inputs[i].span != NULL;
@@ -608,15 +599,6 @@ static enum fulcrum_status check_plan(
         "or more of inputs and outputs, and up to %d fields",
         plan->input_count, span_count, plan->output_count,
         (int)FULCRUM_SENSITIVITY_SPANS_MOST);
-    return FULCRUM_OK;
-}
-
-enum fulcrum_status fulcrum_sensitivity_run(const struct fulcrum_sensitivity_plan *plan,
-    struct fulcrum_sensitivity **out, struct fulcrum_error *err)
-{
-    struct job job = {.plan = plan};
-    *out = NULL;
-    TRY(check_plan(plan, err));
     enum fulcrum_status status = FULCRUM_OK;
     TRY_OR_END(prepare(&job, err));
     /* Nothing varied: what cannot run now has no effect either. */

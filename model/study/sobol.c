@@ -99,15 +99,6 @@ static double scramble(double unit, uint64_t seed)
     return ldexp((double)scrambled + 0.5, -DIGITS);
 }
 
-static void put_row(const struct block *block, const double *unit, double *row)
-{
-    assert(block->columns != NULL);
-    for (size_t j = 0; j < block->width; j++) {
-        size_t column = block->columns[block->first + j];
-        row[column] = scramble(unit[j], fulcrum_stream_seed(block->seed, column, 1));
-    }
-}
-
 /* 0 to count - 1 in random order. */
 static void shuffle(gsl_rng *rng, uint64_t seed, size_t *order, size_t count)
 {
@@ -130,7 +121,13 @@ static enum fulcrum_status make_block(const struct block *block, gsl_rng *rng,
         if (i > 0) {
             (void)gsl_qrng_get(sobol, unit);
         }
-        put_row(block, unit, out + order[i] * block->stride);
+        double *row = out + order[i] * block->stride;
+        assert(block->columns != NULL);
+        for (size_t j = 0; j < block->width; j++) {
+            size_t column = block->columns[block->first + j];
+            row[column] =
+                scramble(unit[j], fulcrum_stream_seed(block->seed, column, 1));
+        }
     }
     gsl_qrng_free(sobol);
     return FULCRUM_OK;
@@ -445,24 +442,19 @@ static void fill_interaction(
     out->interaction_error = jackknife_error(without, count);
 }
 
-/* Moves what is finite to the front; returns how much that is. */
-static size_t keep_finite(double *values, size_t count)
-{
-    size_t kept = 0;
-    for (size_t i = 0; i < count; i++) {
-        if (isfinite(values[i])) {
-            values[kept++] = values[i];
-        }
-    }
-    return kept;
-}
-
 static struct fulcrum_sobol_spread spread_of(
     const struct fulcrum_sobol *sobol, size_t output, size_t replicates_wanted)
 {
     double *values = sobol->values + output * replicates_wanted * 2 * sobol->row_count;
     size_t row_count = sobol->replicate_count * sobol->row_count;
-    size_t count = keep_finite(values, 2 * row_count);
+    /* Moves what is finite to the front. */
+    size_t kept = 0;
+    for (size_t i = 0; i < (2 * row_count); i++) {
+        if (isfinite(values[i])) {
+            values[kept++] = values[i];
+        }
+    }
+    size_t count = kept;
     struct fulcrum_sobol_spread spread = {.mean = FULCRUM_UNKNOWN,
         .sd = FULCRUM_UNKNOWN,
         .interaction_frac = FULCRUM_UNKNOWN,

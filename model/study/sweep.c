@@ -79,17 +79,6 @@ const struct fulcrum_predictor *fulcrum_sweep_probe_predictor(
     return probe->predictor;
 }
 
-static void fill_varied(const struct fulcrum_sweep_plan *plan, size_t index,
-    struct fulcrum_sweep_point *point)
-{
-    point->index = index;
-    for (size_t i = plan->axis_count; i-- > 0;) {
-        const struct fulcrum_sweep_axis *axis = &plan->axes[i];
-        point->varied[i] = axis->values[index % axis->count];
-        index /= axis->count;
-    }
-}
-
 /* The values of the axes, and no actors yet. */
 static void set_axes(
     struct fulcrum_sweep_probe *probe, const struct fulcrum_sweep_point *point)
@@ -168,7 +157,12 @@ enum fulcrum_status fulcrum_sweep_probe_point(struct fulcrum_sweep_probe *probe,
     assert(probe != NULL);
     const struct fulcrum_sweep_plan *plan = probe->plan;
     enum fulcrum_status status = FULCRUM_OK;
-    fill_varied(plan, index, out);
+    out->index = index;
+    for (size_t i = plan->axis_count; i-- > 0;) {
+        const struct fulcrum_sweep_axis *axis = &plan->axes[i];
+        out->varied[i] = axis->values[index % axis->count];
+        index /= axis->count;
+    }
     set_axes(probe, out);
     if (plan->actor_choice_count > 0) {
         status = choose_actors(probe, out, err);

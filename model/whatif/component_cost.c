@@ -179,15 +179,6 @@ size_t fulcrum_ideal_settings(unsigned set, struct fulcrum_setting *out)
     return count;
 }
 
-static size_t size_of(unsigned set)
-{
-    size_t count = 0;
-    for (size_t i = 0; i < FULCRUM_IDEAL_COUNT; i++) {
-        count += has(set, i) ? 1 : 0;
-    }
-    return count;
-}
-
 static struct fulcrum_ideal_share share_of(const double *time, size_t component)
 {
     const unsigned all = FULCRUM_IDEAL_SETS - 1;
@@ -204,7 +195,10 @@ static struct fulcrum_ideal_share share_of(const double *time, size_t component)
          * The share of all orders in which exactly `before` of the others come before
          * one component, and these in particular: 1 / (n C(n - 1, before)).
          */
-        size_t before = size_of(set);
+        size_t before = 0;
+        for (size_t i = 0; i < FULCRUM_IDEAL_COUNT; i++) {
+            before += has(set, i) ? 1 : 0;
+        }
         double orders = FULCRUM_IDEAL_COUNT;
         for (size_t i = 0; i < before; i++) {
             orders *= (double)(FULCRUM_IDEAL_COUNT - 1 - i) / (double)(i + 1);

@@ -249,22 +249,6 @@ static int visit(void *context, const struct fulcrum_sweep_point *points, size_t
     return is_cut;
 }
 
-/* The first combination that leaves a GPU to infer; others are compared with it. */
-static void find_yardstick(struct job *job)
-{
-    const struct fulcrum_sweep_axis *axes = job->axes;
-    size_t i = 0;
-    while (i < axes[GPUS].count && !(axes[LEARNERS].values[0] < axes[GPUS].values[i])) {
-        i++;
-    }
-    /* Where it cannot run there is nothing to compare with. */
-    if (i < axes[GPUS].count &&
-        fulcrum_sweep_yardstick(job->scenario, &job->sweep, i * axes[LEARNERS].count,
-            &job->yardstick, NULL) == FULCRUM_OK) {
-        job->sweep.yardstick = job->yardstick;
-    }
-}
-
 /* The sweep, with room for what its points need. */
 static enum fulcrum_status set_up(struct job *job, struct fulcrum_error *err)
 {
@@ -294,7 +278,20 @@ enum fulcrum_status fulcrum_node_rows_find(const struct fulcrum_node_plan *plan,
     TRY_OR_END(fulcrum_scenario_new(inputs, &job.scenario, err));
     TRY_OR_END(set_up(&job, err));
     if (fulcrum_sweep_count(&job.sweep) > 0) {
-        find_yardstick(&job);
+        /* The first combination that leaves a GPU to infer; others are compared with
+         * it. */
+        const struct fulcrum_sweep_axis *axes = job.axes;
+        size_t i = 0;
+        while (i < axes[GPUS].count &&
+               !(axes[LEARNERS].values[0] < axes[GPUS].values[i])) {
+            i++;
+        }
+        /* Where it cannot run there is nothing to compare with. */
+        if (i < axes[GPUS].count &&
+            fulcrum_sweep_yardstick(job.scenario, &job.sweep, i * axes[LEARNERS].count,
+                &job.yardstick, NULL) == FULCRUM_OK) {
+            job.sweep.yardstick = job.yardstick;
+        }
         TRY_OR_END(fulcrum_sweep_run(job.scenario, &job.sweep, &visitor, err));
     }
 end:

@@ -434,16 +434,6 @@ struct curve {
     double *columns[3]; /* draws: values, metrics, bests */
 };
 
-/* Points whose estimate failed keep their status, and every draw of them fails too. */
-static void know_point(struct curve *curve, size_t place)
-{
-    if (!curve->known[place]) {
-        curve->known[place] = true;
-        curve->answer->predicted += fulcrum_sweep_probe_point(curve->probe, place,
-                                        &curve->points[place], NULL) == FULCRUM_OK;
-    }
-}
-
 /* Of a fulcrum_asked_curve: the metric at a place, of the draw at hand. */
 static enum fulcrum_status ask_curve(
     void *context, size_t place, double *out, struct fulcrum_error *err)
@@ -453,7 +443,13 @@ static enum fulcrum_status ask_curve(
     double done_frac = (double)curve->draw / (plan->sweep.predict.draws + 1.0);
     FAIL_IF(plan->watch(plan->watcher, done_frac) != 0, err, FULCRUM_ERR_INTERRUPTED,
         "interrupted");
-    know_point(curve, place);
+    /* Points whose estimate failed keep their status, and every draw of them fails too.
+     */
+    if (!curve->known[place]) {
+        curve->known[place] = true;
+        curve->answer->predicted += fulcrum_sweep_probe_point(curve->probe, place,
+                                        &curve->points[place], NULL) == FULCRUM_OK;
+    }
     const struct fulcrum_sweep_point *point = &curve->points[place];
     double values[FULCRUM_OUTPUT_COUNT];
     *out = FULCRUM_UNKNOWN;

@@ -152,21 +152,16 @@ static void set_colour(cairo_t *cr, unsigned rgb, double opacity)
         (double)(rgb >> 8U & 0xFFU) / 255.0, (double)(rgb & 0xFFU) / 255.0, opacity);
 }
 
-/* `count` spots: two opposite corners of each. */
-static void add_rects(cairo_t *cr, const struct fulcrum_spot *spots, size_t count)
-{
-    for (size_t i = 0; i + 1 < count; i += 2) {
-        cairo_rectangle(cr, spots[i].x, spots[i].y, spots[i + 1].x - spots[i].x,
-            spots[i + 1].y - spots[i].y);
-    }
-}
-
 static void draw_path(cairo_t *cr, const struct mark *mark)
 {
     const struct fulcrum_spot *spots = mark->spots;
     cairo_new_path(cr);
     if (mark->kind == MARK_RECTS) {
-        add_rects(cr, spots, mark->count);
+        /* `count` spots: two opposite corners of each. */
+        for (size_t i = 0; i + 1 < mark->count; i += 2) {
+            cairo_rectangle(cr, spots[i].x, spots[i].y, spots[i + 1].x - spots[i].x,
+                spots[i + 1].y - spots[i].y);
+        }
     } else {
         for (size_t i = 0; i < mark->count; i++) {
             cairo_line_to(cr, spots[i].x, spots[i].y);
@@ -257,21 +252,6 @@ static cairo_status_t render(const struct fulcrum_canvas *canvas, enum file_type
     }
     cairo_surface_destroy(surface);
     return status;
-}
-
-/*
- * Cairo 1.16 names the outermost group after a counter of the process ("surface6"),
- * which would make a page's bytes depend on what was saved before it.
- */
-static void drop_counter(GByteArray *svg)
-{
-    static const char start[] = "<g id=\"surface";
-    const char *group = g_strstr_len((const char *)svg->data, (gssize)svg->len, start);
-    if (group != NULL) {
-        const char *number = group + sizeof start - 1;
-        (void)g_byte_array_remove_range(svg, (guint)(number - (const char *)svg->data),
-            (guint)strspn(number, "0123456789"));
-    }
 }
 
 enum fulcrum_status fulcrum_canvas_new(struct fulcrum_canvas **out, double width_pt,
@@ -664,7 +644,20 @@ enum fulcrum_status fulcrum_canvas_write(const struct fulcrum_canvas *canvas,
     GByteArray *bytes = g_byte_array_new();
     cairo_status_t status = render(canvas, type, scale, bytes);
     if (type == FILE_SVG) {
-        drop_counter(bytes);
+        /*
+         * Cairo 1.16 names the outermost group after a counter of the process
+         * ("surface6"), which would make a page's bytes depend on what was saved before
+         * it.
+         */
+        static const char start[] = "<g id=\"surface";
+        const char *group =
+            g_strstr_len((const char *)bytes->data, (gssize)bytes->len, start);
+        if (group != NULL) {
+            const char *number = group + sizeof start - 1;
+            (void)g_byte_array_remove_range(bytes,
+                (guint)(number - (const char *)bytes->data),
+                (guint)strspn(number, "0123456789"));
+        }
     }
     if (status == CAIRO_STATUS_SUCCESS &&
         fwrite(bytes->data, 1, bytes->len, file) != bytes->len) {

@@ -266,15 +266,6 @@ static void draw_x_axis(struct fulcrum_canvas *canvas,
     fulcrum_side_axis_draw(canvas, &at);
 }
 
-static void draw_top_axis(
-    struct fulcrum_canvas *canvas, const struct fulcrum_panel *panel)
-{
-    struct fulcrum_axis axis = panel->x;
-    axis.tick_count = panel->top->tick_count;
-    memcpy(axis.ticks, panel->top->ticks, axis.tick_count * sizeof axis.ticks[0]);
-    draw_x_axis(canvas, panel, &axis, FULCRUM_SIDE_ABOVE, panel->top->label);
-}
-
 /* Points that an axis cannot show are gaps. */
 static bool shows(
     const struct fulcrum_panel *panel, const struct fulcrum_panel_point *point)
@@ -482,7 +473,10 @@ static void draw_panel(struct fulcrum_canvas *canvas, const struct fulcrum_panel
         .parts = FULCRUM_AXIS_GRID | FULCRUM_AXIS_NUMBERS};
     fulcrum_side_axis_draw(canvas, &left);
     if (panel->top != NULL) {
-        draw_top_axis(canvas, panel);
+        struct fulcrum_axis axis = panel->x;
+        axis.tick_count = panel->top->tick_count;
+        memcpy(axis.ticks, panel->top->ticks, axis.tick_count * sizeof axis.ticks[0]);
+        draw_x_axis(canvas, panel, &axis, FULCRUM_SIDE_ABOVE, panel->top->label);
     }
     draw_guides(canvas, panel);
     for (size_t i = 0; i < panel->series_count; i++) {

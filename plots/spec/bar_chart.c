@@ -235,23 +235,6 @@ static void take_rows(struct picture *picture, const char *size_key, struct bar 
     }
 }
 
-/* Relative to its own value, so that what parts do not add up to makes no shift. */
-static void take_interval(const struct picture *picture,
-    const struct fulcrum_bar_panel *panel, struct bar *bar)
-{
-    const char *key = panel->interval != NULL ? panel->interval : "";
-    struct fulcrum_cell of = fulcrum_table_at(picture->table, bar->first, key);
-    bool is_amount = picture->scale == FULCRUM_ROW_AMOUNT || panel->is_whole;
-    bar->lo = (double)NAN;
-    bar->hi = (double)NAN;
-    if (is_amount && of.number > 0.0 && of.lo > 0.0 && of.hi > 0.0) {
-        double least = panel->is_inverse ? of.number / of.hi : of.lo / of.number;
-        double most = panel->is_inverse ? of.number / of.lo : of.hi / of.number;
-        bar->lo = bar->whole * least;
-        bar->hi = bar->whole * most;
-    }
-}
-
 static struct bar bar_at(
     struct picture *picture, const struct fulcrum_bar_panel *panel, size_t first)
 {
@@ -271,7 +254,18 @@ static struct bar bar_at(
     /* What runs without known parts has its rate, and no pieces. */
     bool may_be_empty = picture->chart->failed != NULL && !panel->is_whole;
     bar.is_known = (bar.is_known || may_be_empty) && !bar.has_failed;
-    take_interval(picture, panel, &bar);
+    /* Relative to its own value, so that what parts do not add up to makes no shift. */
+    const char *key = panel->interval != NULL ? panel->interval : "";
+    struct fulcrum_cell of = fulcrum_table_at(picture->table, bar.first, key);
+    bool is_amount = picture->scale == FULCRUM_ROW_AMOUNT || panel->is_whole;
+    bar.lo = (double)NAN;
+    bar.hi = (double)NAN;
+    if (is_amount && of.number > 0.0 && of.lo > 0.0 && of.hi > 0.0) {
+        double least = panel->is_inverse ? of.number / of.hi : of.lo / of.number;
+        double most = panel->is_inverse ? of.number / of.lo : of.hi / of.number;
+        bar.lo = bar.whole * least;
+        bar.hi = bar.whole * most;
+    }
     picture->has_interval |= bar.hi > bar.lo;
     picture->is_split |= bar.is_split;
     return bar;
@@ -399,33 +393,29 @@ static const char *text_of(const struct picture *picture,
         canvas, text, ", ", words_at(picture, bar->first, panel->text));
 }
 
-static void take_spans(const struct picture *picture,
-    const struct fulcrum_bar_panel *panel, size_t first, struct fulcrum_row *row)
-{
-    for (size_t k = 0; k < FULCRUM_BAR_SPANS_MAX && panel->spans[k].key != NULL; k++) {
-        const struct fulcrum_bar_span *span = &panel->spans[k];
-        struct fulcrum_cell cell = fulcrum_table_at(picture->table, first, span->key);
-        if (isfinite(cell.lo) && isfinite(cell.hi)) {
-            row->bars[row->bar_count++] = (struct fulcrum_row_bar){cell.lo, cell.hi,
-                span->top_frac, span->bottom_frac, fulcrum_palette_pen(span->style).rgb,
-                span->opacity, ""};
-        }
-    }
-    row->has_mark = panel->mark != NULL;
-    row->mark = number_at(picture, first, panel->mark);
-    row->detail = words_at(picture, first, panel->detail);
-    row->lo_text = words_at(picture, first, panel->lo_text);
-    row->hi_text = words_at(picture, first, panel->hi_text);
-    row->text = words_at(picture, first, panel->text);
-}
-
 /* Name, pieces, interval and words of one bar. */
 static struct fulcrum_row row_at(
     struct picture *picture, const struct fulcrum_bar_panel *panel, size_t first)
 {
     struct fulcrum_row row = {.name = name_of(picture, panel->names, first)};
     if (panel->spans[0].key != NULL) {
-        take_spans(picture, panel, first, &row);
+        for (size_t k = 0; k < FULCRUM_BAR_SPANS_MAX && panel->spans[k].key != NULL;
+             k++) {
+            const struct fulcrum_bar_span *span = &panel->spans[k];
+            struct fulcrum_cell cell =
+                fulcrum_table_at(picture->table, first, span->key);
+            if (isfinite(cell.lo) && isfinite(cell.hi)) {
+                row.bars[row.bar_count++] = (struct fulcrum_row_bar){cell.lo, cell.hi,
+                    span->top_frac, span->bottom_frac,
+                    fulcrum_palette_pen(span->style).rgb, span->opacity, ""};
+            }
+        }
+        row.has_mark = panel->mark != NULL;
+        row.mark = number_at(picture, first, panel->mark);
+        row.detail = words_at(picture, first, panel->detail);
+        row.lo_text = words_at(picture, first, panel->lo_text);
+        row.hi_text = words_at(picture, first, panel->hi_text);
+        row.text = words_at(picture, first, panel->text);
         return row;
     }
     const struct bar bar = bar_at(picture, panel, first);
@@ -597,22 +587,6 @@ static struct fulcrum_rows lay_rows(struct picture *picture, const struct panel 
     return rows;
 }
 
-static void write_words(const struct picture *picture, struct fulcrum_page *page)
-{
-    const struct {
-        const char **text;
-        const char *key;
-        const char *own;
-    } words[] = {{&page->title, "title", picture->chart->title},
-        {&page->subtitle, "subtitle", picture->chart->subtitle},
-        {&page->footnote, "footnote", picture->chart->footnote}};
-    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
-        const char *said = fulcrum_result_text_of(picture->result, words[i].key);
-        const char *text = said[0] != '\0' ? said : words[i].own;
-        *words[i].text = *words[i].text != NULL ? *words[i].text : text;
-    }
-}
-
 /* Whether some row that is shown has the span. */
 static bool has_span(const struct panel *panel, const struct fulcrum_bar_span *span)
 {
@@ -696,7 +670,18 @@ void fulcrum_bar_chart_draw(
     if (find_panels(picture, fulcrum_canvas_failure(canvas)) != FULCRUM_OK) {
         return;
     }
-    write_words(picture, page);
+    const struct {
+        const char **text;
+        const char *key;
+        const char *own;
+    } words[] = {{&page->title, "title", picture->chart->title},
+        {&page->subtitle, "subtitle", picture->chart->subtitle},
+        {&page->footnote, "footnote", picture->chart->footnote}};
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
+        const char *said = fulcrum_result_text_of(picture->result, words[i].key);
+        const char *text = said[0] != '\0' ? said : words[i].own;
+        *words[i].text = *words[i].text != NULL ? *words[i].text : text;
+    }
     if (picture->panel_count == 0) {
         fulcrum_page_draw_empty(canvas, page);
         return;

@@ -315,21 +315,6 @@ static void count_cells(struct picture *picture)
 
 /* --- The best cell, in words --- */
 
-/* What is good to have much or little of; the rest is neither. */
-static void judge_metric(struct picture *picture)
-{
-    enum { MOST_COUNT = 5 };
-    static const char *const metrics[] = {"steps_per_s", "frames_per_s",
-        "steps_per_j_gpu", "steps_per_j_system", "speedup", /* the more the better */
-        "runtime_s", "runtime_rel", "gpu_j", "system_j"};
-    for (size_t i = 0; i < sizeof metrics / sizeof metrics[0]; i++) {
-        if (strcmp(picture->data->metric, metrics[i]) == 0) {
-            picture->is_judged = true;
-            picture->goal = i < MOST_COUNT ? FULCRUM_GOAL_MOST : FULCRUM_GOAL_LEAST;
-        }
-    }
-}
-
 static void find_best(struct picture *picture)
 {
     bool most = picture->goal == FULCRUM_GOAL_MOST;
@@ -602,20 +587,6 @@ static void choose_shares(struct picture *picture)
     }
 }
 
-static void choose_round(struct picture *picture)
-{
-    struct fulcrum_axis axis = {.kind = picture->colours.kind};
-    const struct fulcrum_axis_options options = {.kind = picture->colours.kind,
-        .ticks_wanted = 7.0,
-        .unit = picture->data->unit};
-    fulcrum_axis_fit(&axis, &picture->span, &options);
-    for (size_t i = 0; i < axis.tick_count; i++) {
-        if (axis.ticks[i].label[0] != '\0') {
-            add_level(picture, axis.ticks[i].value, false, axis.ticks[i].label);
-        }
-    }
-}
-
 /* Ratios are powers of four, or of sixteen where that would be too many lines. */
 static void choose_ratios(struct picture *picture)
 {
@@ -648,7 +619,16 @@ static void choose_levels(struct picture *picture)
     if (contours == FULCRUM_HEAT_SHARES && has_shares) {
         choose_shares(picture);
     } else if (contours != FULCRUM_HEAT_PLAIN) {
-        choose_round(picture);
+        struct fulcrum_axis axis = {.kind = picture->colours.kind};
+        const struct fulcrum_axis_options options = {.kind = picture->colours.kind,
+            .ticks_wanted = 7.0,
+            .unit = picture->data->unit};
+        fulcrum_axis_fit(&axis, &picture->span, &options);
+        for (size_t i = 0; i < axis.tick_count; i++) {
+            if (axis.ticks[i].label[0] != '\0') {
+                add_level(picture, axis.ticks[i].value, false, axis.ticks[i].label);
+            }
+        }
     }
     /* A ratio that is shown is drawn as colour; lines would only repeat that. */
     static const char ratio[] = "cpu_gpu_ratio";
@@ -704,23 +684,6 @@ static struct fulcrum_pen level_pen(
 {
     double share = fulcrum_axis_at(&picture->colours, level->value);
     return fulcrum_palette_rule(fulcrum_palette_heat_ink(share), 1.0);
-}
-
-static void draw_levels(struct fulcrum_canvas *canvas, const struct picture *picture)
-{
-    struct fulcrum_pen paper = fulcrum_palette_rule(FULCRUM_GROUND_PAPER, 2.6);
-    struct fulcrum_pen ink = fulcrum_palette_rule(FULCRUM_TONE_INK, 1.1);
-    paper.opacity = 0.75;
-    ink.dash = FULCRUM_DASH_DOT;
-    for (size_t i = 0; i < picture->level_count; i++) {
-        if (picture->levels[i].is_ratio) {
-            stroke_contour(canvas, &paper, &picture->contours[i]);
-            stroke_contour(canvas, &ink, &picture->contours[i]);
-            continue;
-        }
-        const struct fulcrum_pen pen = level_pen(picture, &picture->levels[i]);
-        stroke_contour(canvas, &pen, &picture->contours[i]);
-    }
 }
 
 /* A plate of the colour below breaks the line, as if it left its label free. */
@@ -987,7 +950,19 @@ static void draw_picture(
     if (trace_levels(canvas, picture) == FULCRUM_OK) {
         fulcrum_page_draw(canvas, page);
         draw_cells(canvas, picture);
-        draw_levels(canvas, picture);
+        struct fulcrum_pen paper = fulcrum_palette_rule(FULCRUM_GROUND_PAPER, 2.6);
+        struct fulcrum_pen ink = fulcrum_palette_rule(FULCRUM_TONE_INK, 1.1);
+        paper.opacity = 0.75;
+        ink.dash = FULCRUM_DASH_DOT;
+        for (size_t i = 0; i < picture->level_count; i++) {
+            if (picture->levels[i].is_ratio) {
+                stroke_contour(canvas, &paper, &picture->contours[i]);
+                stroke_contour(canvas, &ink, &picture->contours[i]);
+                continue;
+            }
+            const struct fulcrum_pen pen = level_pen(picture, &picture->levels[i]);
+            stroke_contour(canvas, &pen, &picture->contours[i]);
+        }
         draw_frame(canvas, picture);
         if (has_star(picture)) {
             fulcrum_canvas_star(canvas, best_spot(picture));
@@ -1011,7 +986,17 @@ static void draw_heat(
         fulcrum_page_draw_empty(canvas, page);
         return;
     }
-    judge_metric(picture);
+    /* What is good to have much or little of; the rest is neither. */
+    enum { MOST_COUNT = 5 };
+    static const char *const metrics[] = {"steps_per_s", "frames_per_s",
+        "steps_per_j_gpu", "steps_per_j_system", "speedup", /* the more the better */
+        "runtime_s", "runtime_rel", "gpu_j", "system_j"};
+    for (size_t i = 0; i < sizeof metrics / sizeof metrics[0]; i++) {
+        if (strcmp(picture->data->metric, metrics[i]) == 0) {
+            picture->is_judged = true;
+            picture->goal = i < MOST_COUNT ? FULCRUM_GOAL_MOST : FULCRUM_GOAL_LEAST;
+        }
+    }
     find_best(picture);
     picture->header = (struct fulcrum_header){
         picture->data->value_name, make_finding(canvas, picture)};

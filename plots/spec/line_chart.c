@@ -1110,22 +1110,6 @@ static void write_words(struct picture *picture, const struct fulcrum_result *re
     }
 }
 
-static void explain(struct picture *picture)
-{
-    const struct fulcrum_line_chart *chart = picture->chart;
-    bool has_band = chart->ideal_frac > 0.0;
-    learn(picture, has_band ? SLOT_IDEAL_BAND : SLOT_IDEAL,
-        has_band ? FULCRUM_SWATCH_BAND : FULCRUM_SWATCH_LINE, GREY_STYLE,
-        chart->ideal_name);
-    /* What points of a line's own colour are. */
-    for (size_t k = 0; k < FULCRUM_LINE_SERIES_MAX; k++) {
-        const struct fulcrum_line_series *series = &chart->panels[0].series[k];
-        bool is_points = series->look == FULCRUM_LINE_POINTS && series->colour == 0;
-        learn(picture, SLOT_POINTS + k, FULCRUM_SWATCH_MARKER, 0,
-            is_points ? series->label : NULL);
-    }
-}
-
 /* Keeps the landmarks within the axis, by x; the footnote names the others. */
 static void take_landmarks(struct picture *picture, const struct fulcrum_table *table)
 {
@@ -1399,7 +1383,18 @@ void fulcrum_line_chart_draw(
         fulcrum_page_draw_empty(canvas, page);
         return;
     }
-    explain(picture);
+    const struct fulcrum_line_chart *chart = picture->chart;
+    bool has_band = chart->ideal_frac > 0.0;
+    learn(picture, has_band ? SLOT_IDEAL_BAND : SLOT_IDEAL,
+        has_band ? FULCRUM_SWATCH_BAND : FULCRUM_SWATCH_LINE, GREY_STYLE,
+        chart->ideal_name);
+    /* What points of a line's own colour are. */
+    for (size_t k = 0; k < FULCRUM_LINE_SERIES_MAX; k++) {
+        const struct fulcrum_line_series *series = &chart->panels[0].series[k];
+        bool is_points = series->look == FULCRUM_LINE_POINTS && series->colour == 0;
+        learn(picture, SLOT_POINTS + k, FULCRUM_SWATCH_MARKER, 0,
+            is_points ? series->label : NULL);
+    }
     find_top(picture);
     draw_cells(picture);
 }
