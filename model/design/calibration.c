@@ -326,28 +326,6 @@ static void check_covariance(
     }
 }
 
-/* The least eigenvalue of the correlation matrix, with some slack for rounding. */
-static void check_semidefinite(
-    const struct fulcrum_calibration *calibration, struct fulcrum_error *err)
-{
-    size_t n = calibration->parameter_count;
-    gsl_matrix *correlation = gsl_matrix_alloc(n, n);
-    gsl_vector *values = gsl_vector_alloc(n);
-    gsl_eigen_symm_workspace *space = gsl_eigen_symm_alloc(n);
-    for (size_t i = 0; i < n * n; i++) {
-        double scale = calibration->parameters[i / n].standard_error *
-                       calibration->parameters[i % n].standard_error;
-        double value = scale > 0.0 ? calibration->covariance[i] / scale : 0.0;
-        gsl_matrix_set(correlation, i / n, i % n, value);
-    }
-    (void)gsl_eigen_symm(correlation, values, space);
-    FAULT_IF(gsl_vector_min(values) < -1e-6, err, FULCRUM_ERR_RANGE,
-        "covariance: expected a positive semidefinite matrix");
-    gsl_eigen_symm_free(space);
-    gsl_vector_free(values);
-    gsl_matrix_free(correlation);
-}
-
 static void check_tables(
     const struct fulcrum_calibration *calibration, struct fulcrum_error *err)
 {
@@ -405,7 +383,24 @@ enum fulcrum_status fulcrum_calibration_check(
         check_covariance(calibration, &found);
     }
     if (found.status == FULCRUM_OK && calibration->parameter_count > 0) {
-        check_semidefinite(calibration, &found);
+        /* The least eigenvalue of the correlation matrix, with some slack for rounding.
+         */
+        size_t n = calibration->parameter_count;
+        gsl_matrix *correlation = gsl_matrix_alloc(n, n);
+        gsl_vector *values = gsl_vector_alloc(n);
+        gsl_eigen_symm_workspace *space = gsl_eigen_symm_alloc(n);
+        for (size_t k = 0; k < n * n; k++) {
+            double scale = calibration->parameters[k / n].standard_error *
+                           calibration->parameters[k % n].standard_error;
+            double value = scale > 0.0 ? calibration->covariance[k] / scale : 0.0;
+            gsl_matrix_set(correlation, k / n, k % n, value);
+        }
+        (void)gsl_eigen_symm(correlation, values, space);
+        FAULT_IF(gsl_vector_min(values) < -1e-6, &found, FULCRUM_ERR_RANGE,
+            "covariance: expected a positive semidefinite matrix");
+        gsl_eigen_symm_free(space);
+        gsl_vector_free(values);
+        gsl_matrix_free(correlation);
     }
     if (found.status != FULCRUM_OK && err != NULL) {
         *err = found;

@@ -263,25 +263,6 @@ static void add_gone(
     }
 }
 
-/* Takes out state `last`: who went there goes on to where it leads. */
-static void eliminate(double *chance, size_t count, size_t last)
-{
-    const double *gone = chance + last * count;
-    size_t length = length_of(gone, last);
-    double leave = 0.0;
-    for (size_t to = 0; to < length; to++) {
-        leave += gone[to];
-    }
-    leave = fmax(leave, LEAST_LEAVE);
-    for (size_t from = 0; from < last; from++) {
-        double *row = chance + from * count;
-        if (row[last] > 0.0) {
-            row[last] /= leave;
-            add_gone(row, gone, length, row[last]);
-        }
-    }
-}
-
 /* Divides `count` values by `divisor`. */
 static void scale_down(double *value, size_t count, double divisor)
 {
@@ -300,7 +281,21 @@ static void scale_down(double *value, size_t count, double divisor)
 static FULCRUM_NOT_INLINE void stationary(double *out, double *chance, size_t count)
 {
     for (size_t last = count - 1; last > 0; last--) {
-        eliminate(chance, count, last);
+        /* Takes out state `last`: who went there goes on to where it leads. */
+        const double *gone = chance + last * count;
+        size_t length = length_of(gone, last);
+        double leave = 0.0;
+        for (size_t to = 0; to < length; to++) {
+            leave += gone[to];
+        }
+        leave = fmax(leave, LEAST_LEAVE);
+        for (size_t from = 0; from < last; from++) {
+            double *row = chance + from * count;
+            if (row[last] > 0.0) {
+                row[last] /= leave;
+                add_gone(row, gone, length, row[last]);
+            }
+        }
     }
     out[0] = 1.0;
     double sum = 1.0;
@@ -419,18 +414,6 @@ static void tabulate_fill(struct chain *chain)
     }
 }
 
-static bool allocate(struct chain *chain)
-{
-    size_t count = chain->count;
-    chain->rate_per_s = calloc(chain->actors + 1, sizeof *chain->rate_per_s);
-    chain->fill = calloc(chain->least + 1, sizeof *chain->fill);
-    chain->turn = calloc(count, sizeof *chain->turn);
-    chain->chance = calloc(count * count, sizeof *chain->chance);
-    chain->share = calloc(count, sizeof *chain->share);
-    return chain->rate_per_s != NULL && chain->fill != NULL && chain->turn != NULL &&
-           chain->chance != NULL && chain->share != NULL;
-}
-
 static bool init(struct chain *chain, const struct fulcrum_network *network)
 {
     bool is_fixed = network->policy == FULCRUM_BATCH_FIXED;
@@ -444,7 +427,14 @@ static bool init(struct chain *chain, const struct fulcrum_network *network)
     size_t highest = chain->actors - chain->least;
     highest = highest > chain->least ? highest : chain->least;
     chain->count = highest - chain->least + 1;
-    if (!allocate(chain)) {
+    size_t count = chain->count;
+    chain->rate_per_s = calloc(chain->actors + 1, sizeof *chain->rate_per_s);
+    chain->fill = calloc(chain->least + 1, sizeof *chain->fill);
+    chain->turn = calloc(count, sizeof *chain->turn);
+    chain->chance = calloc(count * count, sizeof *chain->chance);
+    chain->share = calloc(count, sizeof *chain->share);
+    if (!(chain->rate_per_s != NULL && chain->fill != NULL && chain->turn != NULL &&
+            chain->chance != NULL && chain->share != NULL)) {
         return false;
     }
     for (size_t n = 1; n <= chain->actors; n++) {
@@ -486,8 +476,19 @@ static void follow(struct chain *chain, size_t state)
     }
 }
 
-static void report(const struct chain *chain, struct fulcrum_solution *out)
+static enum fulcrum_status solve(struct chain *chain,
+    const struct fulcrum_network *network, struct fulcrum_solution *out,
+    struct fulcrum_error *err)
 {
+    /* The caller frees what there is. NOLINTNEXTLINE(clang-analyzer-unix.Malloc) */
+    bool is_ready = init(chain, network) &&
+                    pure_death_init(&chain->death, chain->rate_per_s, chain->actors);
+    FAIL_IF(!is_ready, err, FULCRUM_ERR_NO_MEMORY,
+        "no memory for the exact chain of %g actors", network->actors);
+    for (size_t state = 0; state < chain->count; state++) {
+        follow(chain, state);
+    }
+    stationary(chain->share, chain->chance, chain->count);
     const struct fulcrum_cpu_station *cpu = &chain->network->cpu;
     struct tally mean = {.time_s = 0.0};
     for (size_t state = 0; state < chain->count; state++) {
@@ -507,22 +508,6 @@ static void report(const struct chain *chain, struct fulcrum_solution *out)
         .residence = {.cpu_s = mean.at_cpu_s / mean.steps,
             .host_s = waiting_s / mean.steps,
             .gpu_s = mean.gpu_item_s / mean.steps}};
-}
-
-static enum fulcrum_status solve(struct chain *chain,
-    const struct fulcrum_network *network, struct fulcrum_solution *out,
-    struct fulcrum_error *err)
-{
-    /* The caller frees what there is. NOLINTNEXTLINE(clang-analyzer-unix.Malloc) */
-    bool is_ready = init(chain, network) &&
-                    pure_death_init(&chain->death, chain->rate_per_s, chain->actors);
-    FAIL_IF(!is_ready, err, FULCRUM_ERR_NO_MEMORY,
-        "no memory for the exact chain of %g actors", network->actors);
-    for (size_t state = 0; state < chain->count; state++) {
-        follow(chain, state);
-    }
-    stationary(chain->share, chain->chance, chain->count);
-    report(chain, out);
     return FULCRUM_OK;
 }
 

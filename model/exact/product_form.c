@@ -177,24 +177,6 @@ static size_t least_of(size_t one, size_t other)
     return one < other ? one : other;
 }
 
-/* Sum over k below `knee` of head[k] x in[n - k], run by run. */
-static struct wide head_sum(
-    const struct wide_series *head, size_t knee, const struct wide_series *in, size_t n)
-{
-    struct wide sum = {0.0, 0};
-    size_t stop = least_of(knee, n + 1);
-    size_t k = n < in->length ? 0 : n + 1 - in->length;
-    while (k < stop) {
-        size_t from = n - k;
-        size_t count = least_of(head->end[head->begin[k]], stop) - k;
-        count = least_of(count, from + 1 - in->begin[from]);
-        double part = dot(head->mantissa + k, in->mantissa + from, count);
-        sum = wide_sum(sum, normalised(part, head->power[k] + in->power[from]));
-        k += count;
-    }
-    return sum;
-}
-
 /*
  * out[n] = sum over k of kernel[k] x in[n - k], for as many n as `out` has room. Takes
  * about knee multiplications a value.
@@ -211,7 +193,19 @@ static void wide_convolve(struct wide_series *out, const struct wide_kernel *ker
                 wide_series_at(in, n - kernel->knee));
             tail = wide_sum(wide_times(tail, kernel->ratio), newest);
         }
-        wide_series_append(out, wide_sum(head_sum(head, kernel->knee, in, n), tail));
+        /* Sum over k below `knee` of head[k] x in[n - k], run by run. */
+        struct wide sum = {0.0, 0};
+        size_t stop = least_of(kernel->knee, n + 1);
+        size_t k = n < in->length ? 0 : n + 1 - in->length;
+        while (k < stop) {
+            size_t from = n - k;
+            size_t count = least_of(head->end[head->begin[k]], stop) - k;
+            count = least_of(count, from + 1 - in->begin[from]);
+            double part = dot(head->mantissa + k, in->mantissa + from, count);
+            sum = wide_sum(sum, normalised(part, head->power[k] + in->power[from]));
+            k += count;
+        }
+        wide_series_append(out, wide_sum(sum, tail));
     }
 }
 
@@ -509,12 +503,21 @@ struct limits {
 };
 
 /*
- * A customer spends at least demand / most_each and at most demand / least_each of its
- * cycle at a station, and N customers take at least N cycles of the slowest station.
+ * Holds any solution, wherever it comes from, to what each must obey: finite, within
+ * the asymptotic bounds of the throughput, customers that add up to N. fails
+ * FULCRUM_ERR_NUMERIC; the detail says what does not hold
  */
-static void bound_throughput(
-    const struct fulcrum_product_form_network *network, double *least, double *most)
+static enum fulcrum_status audit(const struct fulcrum_product_form_network *network,
+    double cycles_per_s, const struct fulcrum_product_form_load *loads,
+    struct fulcrum_error *err)
 {
+    double least = 0.0;
+    double most = 0.0;
+    /*
+     * A customer spends at least demand / most_each and at most demand / least_each of
+     * its cycle at a station, and N customers take at least N cycles of the slowest
+     * station.
+     */
     double quick_s = 0.0;
     double slow_s = 0.0;
     double crowd_per_s = (double)INFINITY;
@@ -534,22 +537,8 @@ static void bound_throughput(
             crowd_per_s = fmin(crowd_per_s, limits.most / each_s);
         }
     }
-    *least = network->customers / (network->think_s + slow_s);
-    *most = fmin(network->customers / (network->think_s + quick_s), crowd_per_s);
-}
-
-/*
- * Holds any solution, wherever it comes from, to what each must obey: finite, within
- * the asymptotic bounds of the throughput, customers that add up to N. fails
- * FULCRUM_ERR_NUMERIC; the detail says what does not hold
- */
-static enum fulcrum_status audit(const struct fulcrum_product_form_network *network,
-    double cycles_per_s, const struct fulcrum_product_form_load *loads,
-    struct fulcrum_error *err)
-{
-    double least = 0.0;
-    double most = 0.0;
-    bound_throughput(network, &least, &most);
+    least = network->customers / (network->think_s + slow_s);
+    most = fmin(network->customers / (network->think_s + quick_s), crowd_per_s);
     /* Written so that NaN fails. */
     FAIL_IF(!(cycles_per_s >= least * (1.0 - TOLERANCE_REL) &&
                 cycles_per_s <= most * (1.0 + TOLERANCE_REL)),

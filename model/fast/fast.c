@@ -41,20 +41,6 @@ static double most_rate(
     return most;
 }
 
-/* The most that a single actor can get done: often it is alone that it is fastest. */
-static double most_alone(
-    const struct fulcrum_network *network, const struct fulcrum_cpu_drain *drain)
-{
-    double servers = fulcrum_cpu_servers(&network->cpu);
-    double most = fulcrum_cpu_capacity(&network->cpu, 1.0) / fulcrum_min(1.0, servers);
-    for (size_t i = 1; i < drain->count; i++) {
-        double n = fulcrum_max(1.0, fulcrum_min(network->actors, drain->piece[i].low));
-        most = fulcrum_max(
-            most, fulcrum_cpu_capacity(&network->cpu, n) / fulcrum_min(n, servers));
-    }
-    return most;
-}
-
 /* The least that a batch takes, and each of its items; not of the same batch. */
 struct least {
     double batch_s;
@@ -102,8 +88,17 @@ double fulcrum_ceiling_per_s(
     }
     double needed_s =
         fulcrum_max(served_s, network->step.mean_s / most_rate(network, drain));
-    double round_s = network->step.mean_s / most_alone(network, drain) + host.batch_s +
-                     gpu.batch_s + network->delay_s;
+    /* The most that a single actor can get done: often it is alone that it is fastest.
+     */
+    double servers = fulcrum_cpu_servers(&network->cpu);
+    double most = fulcrum_cpu_capacity(&network->cpu, 1.0) / fulcrum_min(1.0, servers);
+    for (size_t i = 1; i < drain->count; i++) {
+        double n = fulcrum_max(1.0, fulcrum_min(network->actors, drain->piece[i].low));
+        most = fulcrum_max(
+            most, fulcrum_cpu_capacity(&network->cpu, n) / fulcrum_min(n, servers));
+    }
+    double round_s =
+        network->step.mean_s / most + host.batch_s + gpu.batch_s + network->delay_s;
     return 1.0 / fulcrum_max(needed_s, round_s / network->actors);
 }
 

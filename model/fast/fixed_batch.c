@@ -431,26 +431,6 @@ static double ages_variance(
     return fulcrum_max(0.0, alone - known);
 }
 
-/*
- * Steps of all earlier cycles, each like the one whose starts `state` has, when of
- * `at_cpu` actors at the CPU its queue waits for one of `servers` threads. An actor
- * that got ready just when the cycle began has left a thread to the queue.
- */
-static void ages_set(struct ages *old, const struct grid *grid,
-    const struct state *state, double servers, double at_cpu)
-{
-    gather(old, grid, state);
-    double most = 0.0;
-    for (size_t a = old->first; a <= old->last; a++) {
-        most += old->started[a];
-    }
-    double stepping = fulcrum_max(0.0, at_cpu - state->queue);
-    stepping = fulcrum_min(fulcrum_min(stepping, servers), most);
-    double fresh = fulcrum_min(1.0, fulcrum_max(0.0, at_cpu - stepping));
-    stepping = fulcrum_max(0.0, stepping - state->formed_frac * fresh);
-    tilt(old, grid->tail, stepping);
-}
-
 /* One cycle, followed slice by slice. */
 
 /*
@@ -715,7 +695,21 @@ static void begin(struct walk *walk)
     walk->underway = batches_underway(problem, state);
     double outside = fulcrum_max(0.0, problem->actors - on_their_way(walk));
     walk->old_at_cpu = outside - fulcrum_min(state->left, outside);
-    ages_set(walk->old, walk->grid, state, problem->servers, walk->old_at_cpu);
+    /*
+     * Steps of all earlier cycles, each like the one whose starts `state` has, when of
+     * `at_cpu` actors at the CPU its queue waits for one of `servers` threads. An actor
+     * that got ready just when the cycle began has left a thread to the queue.
+     */
+    gather(walk->old, walk->grid, state);
+    double most = 0.0;
+    for (size_t a = walk->old->first; a <= walk->old->last; a++) {
+        most += walk->old->started[a];
+    }
+    double stepping = fulcrum_max(0.0, walk->old_at_cpu - state->queue);
+    stepping = fulcrum_min(fulcrum_min(stepping, problem->servers), most);
+    double fresh = fulcrum_min(1.0, fulcrum_max(0.0, walk->old_at_cpu - stepping));
+    stepping = fulcrum_max(0.0, stepping - state->formed_frac * fresh);
+    tilt(walk->old, walk->grid->tail, stepping);
     walk->queue = fulcrum_max(0.0, walk->old_at_cpu - walk->old->stepping);
     walk->old_queue = walk->queue;
     walk->now.doubt = 1.0;

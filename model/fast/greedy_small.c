@@ -1321,27 +1321,6 @@ static double trust(double busy_frac)
     return 1.0 / fulcrum_max(NEVER_IDLE, 1.0 - busy_frac);
 }
 
-/*
- * Throughput has two measures that would agree but for the grid: items over time, which
- * is exact while the GPU is busy, and work done on the CPU over that of a step, which
- * is exact while everybody is there or, if they are short, while all threads are busy.
- * Each counts for as much as it is good.
- */
-static double rate_of(const struct chain *chain, double step_s)
-{
-    const struct usage *usage = &chain->usage;
-    double items_per_s = chain->items / chain->length_s;
-    double steps_per_s = usage->work / chain->length_s / step_s;
-    double busy = usage->busy / chain->length_s;
-    double by_items = busy;
-    double by_steps = 1.0 - busy;
-    if (chain->actors > chain->threads) {
-        by_items = trust(busy);
-        by_steps = trust(usage->stepping / chain->length_s / (double)chain->threads);
-    }
-    return (by_items * items_per_s + by_steps * steps_per_s) / (by_items + by_steps);
-}
-
 bool fulcrum_greedy_small_accepts(const struct fulcrum_network *network)
 {
     const struct fulcrum_step *step = &network->step;
@@ -1409,7 +1388,23 @@ enum fulcrum_status fulcrum_greedy_small_solve(const struct fulcrum_network *net
     double step_s = chain.network->step.mean_s + chain.delay_work_s;
     chain.wanted = WITH_USAGE;
     turn(&chain);
-    double rate = rate_of(&chain, step_s);
+    /*
+     * Throughput has two measures that would agree but for the grid: items over time,
+     * which is exact while the GPU is busy, and work done on the CPU over that of a
+     * step, which is exact while everybody is there or, if they are short, while all
+     * threads are busy. Each counts for as much as it is good.
+     */
+    double items_per_s = chain.items / chain.length_s;
+    double steps_per_s = usage->work / chain.length_s / step_s;
+    double busy = usage->busy / chain.length_s;
+    double by_items = busy;
+    double by_steps = 1.0 - busy;
+    if (chain.actors > chain.threads) {
+        by_items = trust(busy);
+        by_steps = trust(usage->stepping / chain.length_s / (double)chain.threads);
+    }
+    double rate =
+        (by_items * items_per_s + by_steps * steps_per_s) / (by_items + by_steps);
     double delayed = rate * chain.network->delay_s;
     double share = rate * step_s / usage->work;
     double at_cpu = fulcrum_min(share * usage->at_cpu, (double)chain.actors);

@@ -329,15 +329,6 @@ static double fill_shares(const struct side_by_side *sides, double *share)
     return low;
 }
 
-/* SM-seconds at work in a round: a small part keeps few SMs busy for long. */
-static double active_on_share(
-    const struct group_load *load, double share, double stretch)
-{
-    const struct fulcrum_gpu_time *active = &load->active;
-    return share * (active->host_s + active->latency_s + active->dram_s * stretch) +
-           active->sm_s;
-}
-
 static void put_parts(const struct side_by_side *sides, const double *share,
     double rounds_per_s, struct fulcrum_placed *out)
 {
@@ -358,8 +349,12 @@ static void put_parts(const struct side_by_side *sides, const double *share,
             .round_s = round_s,
             .busy_frac = fmin(1.0, turns * round_s)};
         out->sm_held_frac += load->instances * share[g] * fmin(1.0, turns * held);
+        /* SM-seconds at work in a round: a small part keeps few SMs busy for long. */
+        const struct fulcrum_gpu_time *active = &load->active;
         out->sm_active_frac += rounds_per_s *
-                               active_on_share(load, share[g], crowding.stretch[g]) *
+                               (share[g] * (active->host_s + active->latency_s +
+                                               active->dram_s * crowding.stretch[g]) +
+                                   active->sm_s) *
                                sides->more;
         if (round_s / load->instances > longest) {
             longest = round_s / load->instances;

@@ -595,33 +595,6 @@ static void list_draws(struct list *list, size_t i)
     }
 }
 
-/*
- * A block has a z for each of its parameters, also for those that are not in force:
- * the others depend on them.
- */
-static void list_block(struct list *list, size_t i, size_t block)
-{
-    const struct fulcrum_calibration *calibration = list->inputs->calibrations[i];
-    size_t before = list->count;
-    size_t group = list->group_count;
-    bool any_in_force = false;
-    for (size_t k = 0; k < calibration->parameter_count; k++) {
-        const struct fulcrum_parameter *parameter = &calibration->parameters[k];
-        if (list->block[k] == block && parameter->standard_error > 0.0) {
-            add(list,
-                (struct fulcrum_uncertain_input){.kind = FULCRUM_UNCERTAIN_PARAMETER,
-                    .field = parameter->field,
-                    .calibration = calibration,
-                    .parameter = k,
-                    .slot = calibration_slot(list->inputs, i) + k});
-            list->items[list->count - 1].group = group;
-            any_in_force |= is_in_force(list, i, k);
-        }
-    }
-    list->count = any_in_force ? list->count : before;
-    list->group_count = any_in_force ? group + 1 : group;
-}
-
 static enum fulcrum_status list_calibration(
     struct list *list, size_t i, struct fulcrum_error *err)
 {
@@ -630,7 +603,28 @@ static enum fulcrum_status list_calibration(
     TRY_MEMORY(list->block, err, "uncertain numbers");
     fulcrum_sampler_blocks(calibration, list->block);
     for (size_t block = 0; block < calibration->parameter_count; block++) {
-        list_block(list, i, block);
+        /*
+         * A block has a z for each of its parameters, also for those that are not in
+         * force: the others depend on them.
+         */
+        size_t before = list->count;
+        size_t group = list->group_count;
+        bool any_in_force = false;
+        for (size_t k = 0; k < calibration->parameter_count; k++) {
+            const struct fulcrum_parameter *parameter = &calibration->parameters[k];
+            if (list->block[k] == block && parameter->standard_error > 0.0) {
+                add(list, (struct fulcrum_uncertain_input){
+                              .kind = FULCRUM_UNCERTAIN_PARAMETER,
+                              .field = parameter->field,
+                              .calibration = calibration,
+                              .parameter = k,
+                              .slot = calibration_slot(list->inputs, i) + k});
+                list->items[list->count - 1].group = group;
+                any_in_force |= is_in_force(list, i, k);
+            }
+        }
+        list->count = any_in_force ? list->count : before;
+        list->group_count = any_in_force ? group + 1 : group;
     }
     list_draws(list, i);
     free(list->block);
@@ -983,24 +977,6 @@ static bool stands_for(const struct fulcrum_design_common_prefix *prefix,
     return true;
 }
 
-static enum fulcrum_status renew_prefix(const struct fulcrum_scenario *scenario,
-    const struct fulcrum_point *point, const struct parted *parted,
-    struct fulcrum_design_common_prefix *prefix, struct fulcrum_error *err)
-{
-    struct fulcrum_point early = *point;
-    early.varied = parted->early;
-    early.varied_count = parted->early_count;
-    enum fulcrum_status status = draw_prefix(scenario, &early, &prefix->design, err);
-    prefix->is_set = status == FULCRUM_OK;
-    prefix->draw = point->draw;
-    prefix->seed = point->seed;
-    prefix->count = parted->early_count;
-    for (size_t i = 0; i < prefix->count; i++) {
-        prefix->settings[i] = parted->early[i];
-    }
-    return status;
-}
-
 enum fulcrum_status fulcrum_scenario_design_along(
     const struct fulcrum_scenario *scenario,
     struct fulcrum_design_common_prefix *prefix, const struct fulcrum_point *point,
@@ -1023,7 +999,19 @@ enum fulcrum_status fulcrum_scenario_design_along(
         }
     }
     if (!stands_for(prefix, point, &parted)) {
-        TRY(renew_prefix(scenario, point, &parted, prefix, err));
+        struct fulcrum_point early = *point;
+        early.varied = parted.early;
+        early.varied_count = parted.early_count;
+        enum fulcrum_status status =
+            draw_prefix(scenario, &early, &prefix->design, err);
+        prefix->is_set = status == FULCRUM_OK;
+        prefix->draw = point->draw;
+        prefix->seed = point->seed;
+        prefix->count = parted.early_count;
+        for (size_t k = 0; k < prefix->count; k++) {
+            prefix->settings[k] = parted.early[k];
+        }
+        TRY(status);
     }
     /* Late threads take the cores along, in the proportion that the prefix has. */
     *out = prefix->design;

@@ -358,18 +358,6 @@ static enum fulcrum_status set_batching(const struct fulcrum_design *design,
     return FULCRUM_OK;
 }
 
-/*
- * Of the SMs that a training step keeps active, those still active in one of a part of
- * the batch: launches last as long and keep none, so that the work of all stays.
- */
-static double split_active_frac(const struct fulcrum_cluster *cluster, double workers)
-{
-    double launch = cluster->launch_bound_frac;
-    return cluster->scaling == FULCRUM_BATCH_STRONG
-               ? 1.0 / (launch * workers + 1.0 - launch)
-               : 1.0;
-}
-
 double fulcrum_active_rel(double launch_bound_frac, double launch_bound_frac_told)
 {
     return launch_bound_frac_told < 1.0
@@ -391,11 +379,18 @@ void fulcrum_shard_training(const struct fulcrum_design *design,
     double parts = layout.model_parallel_count;
     bool is_split = cluster.scaling == FULCRUM_BATCH_STRONG;
     out->training = fulcrum_cluster_step_of(&cluster, &layout);
+    /*
+     * Of the SMs that a training step keeps active, those still active in one of a part
+     * of the batch: launches last as long and keep none, so that the work of all stays.
+     */
+    double launch = cluster.launch_bound_frac;
     out->train_active_frac =
         out->training.efficiency *
         fulcrum_active_rel(
             cluster.launch_bound_frac, design->workload.training.launch_bound_frac) *
-        split_active_frac(&cluster, out->training.worker_count) *
+        (cluster.scaling == FULCRUM_BATCH_STRONG
+                ? 1.0 / (launch * out->training.worker_count + 1.0 - launch)
+                : 1.0) *
         fulcrum_model_parallel_speedup(cluster.model_parallel_frac, parts) / parts;
     out->network.training = (struct fulcrum_training){
         .env_steps_per_train_step = design->workload.training.env_steps_per_train_step /

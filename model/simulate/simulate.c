@@ -783,38 +783,6 @@ static void run_to(struct simulation *sim, double steps)
     }
 }
 
-static struct schedule schedule_of(
-    const struct fulcrum_network *network, const struct fulcrum_solver_options *options)
-{
-    struct schedule plan = {
-        .max = options->max_steps > 0.0 ? options->max_steps : DEFAULT_MAX_STEPS};
-    /* A training step costs about as much to follow as an environment step. */
-    double per_train_step = network->training.env_steps_per_train_step;
-    plan.max /= per_train_step > 0.0 ? 1.0 + 1.0 / per_train_step : 1.0;
-    /* And so does a slice. */
-    double slice_s = slice_s_of(network);
-    plan.max /= slice_s > 0.0 ? 1.0 + network->step.mean_s / slice_s : 1.0;
-    /* Fewer would not show every actor go round, and so might take no time at all. */
-    plan.max = fmax(plan.max, LEAST_STEPS_PER_ACTOR * network->actors);
-    plan.max = fmax(plan.max, LEAST_MAX_STEPS);
-    /* Whole train steps or whole turns, whichever are longer, leave least edge noise.
-     */
-    double period = fmax(per_train_step, network->actors);
-    plan.window = fmax(LEAST_WINDOW_STEPS, CYCLES_PER_WINDOW * network->actors);
-    plan.window = period * ceil(plan.window / period);
-    plan.warm_up = WARM_UP_WINDOWS * plan.window;
-    plan.windows_least = options->half_width_rel >= ROUGH_HALF_WIDTH_REL
-                             ? ROUGH_WINDOWS_LEAST
-                             : (double)WINDOWS_LEAST;
-    double least = plan.warm_up + plan.windows_least * plan.window;
-    if (least > plan.max) {
-        plan.shortened = 1;
-        plan.window = fmax(1.0, floor(plan.max / SHORTENED_RUN_PARTS));
-        plan.warm_up = plan.window;
-    }
-    return plan;
-}
-
 /* A run's measured part: what was counted when it began, and its windows. */
 struct measurement {
     struct batch_means means;
@@ -951,7 +919,32 @@ enum fulcrum_status fulcrum_simulate(const struct fulcrum_network *network,
     enum fulcrum_status status = FULCRUM_OK;
     struct fulcrum_solution found = {.flags = 0};
     TRY_OR_END(init(&sim, network, options->seed, err));
-    struct schedule plan = schedule_of(&sim.network, options);
+    struct schedule plan = {
+        .max = options->max_steps > 0.0 ? options->max_steps : DEFAULT_MAX_STEPS};
+    /* A training step costs about as much to follow as an environment step. */
+    double per_train_step = sim.network.training.env_steps_per_train_step;
+    plan.max /= per_train_step > 0.0 ? 1.0 + 1.0 / per_train_step : 1.0;
+    /* And so does a slice. */
+    double slice_s = slice_s_of(&sim.network);
+    plan.max /= slice_s > 0.0 ? 1.0 + sim.network.step.mean_s / slice_s : 1.0;
+    /* Fewer would not show every actor go round, and so might take no time at all. */
+    plan.max = fmax(plan.max, LEAST_STEPS_PER_ACTOR * sim.network.actors);
+    plan.max = fmax(plan.max, LEAST_MAX_STEPS);
+    /* Whole train steps or whole turns, whichever are longer, leave least edge noise.
+     */
+    double period = fmax(per_train_step, sim.network.actors);
+    plan.window = fmax(LEAST_WINDOW_STEPS, CYCLES_PER_WINDOW * sim.network.actors);
+    plan.window = period * ceil(plan.window / period);
+    plan.warm_up = WARM_UP_WINDOWS * plan.window;
+    plan.windows_least = options->half_width_rel >= ROUGH_HALF_WIDTH_REL
+                             ? ROUGH_WINDOWS_LEAST
+                             : (double)WINDOWS_LEAST;
+    double least = plan.warm_up + plan.windows_least * plan.window;
+    if (least > plan.max) {
+        plan.shortened = 1;
+        plan.window = fmax(1.0, floor(plan.max / SHORTENED_RUN_PARTS));
+        plan.warm_up = plan.window;
+    }
     bool settled = measure(&sim, &measured, &plan, half_width_rel);
     report(&sim, &measured, &found);
     double rounded = fabs((double)sim.servers - fulcrum_cpu_servers(&network->cpu));

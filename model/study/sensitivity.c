@@ -141,30 +141,6 @@ static bool any_subject(const struct fulcrum_sensitivity_plan *plan,
     return false;
 }
 
-/* Values, and those over the point of comparison. */
-static enum fulcrum_status fill_values(
-    struct worker *worker, double *output, struct fulcrum_error *err)
-{
-    const struct fulcrum_sensitivity_plan *plan = worker->plan;
-    bool has_base = any_subject(plan, FULCRUM_SUBJECT_RELATIVE);
-    struct fulcrum_prediction own;
-    struct fulcrum_prediction base;
-    TRY(predict(worker, NULL, 0, &own, err));
-    enum fulcrum_status status =
-        has_base ? predict(worker, plan->base, plan->base_count, &base, err)
-                 : FULCRUM_OK;
-    for (size_t i = 0; i < plan->output_count; i++) {
-        size_t at = plan->outputs[i].predicted;
-        if (plan->outputs[i].subject == FULCRUM_SUBJECT_VALUE) {
-            output[i] = own.value[at];
-        } else if (plan->outputs[i].subject == FULCRUM_SUBJECT_RELATIVE &&
-                   status == FULCRUM_OK && base.value[at] > 0.0) {
-            output[i] = own.value[at] / base.value[at];
-        }
-    }
-    return status;
-}
-
 /* The top of the parabola through three points, x increasing, the middle one highest.
  */
 static double parabola_top(const double *x, const double *y)
@@ -245,7 +221,24 @@ static enum fulcrum_status evaluate_sample(struct worker *worker, const double *
     place(worker, unit);
     if (any_subject(plan, FULCRUM_SUBJECT_RELATIVE) ||
         any_subject(plan, FULCRUM_SUBJECT_VALUE)) {
-        TRY(fill_values(worker, output, err));
+        /* Values, and those over the point of comparison. */
+        bool has_base = any_subject(plan, FULCRUM_SUBJECT_RELATIVE);
+        struct fulcrum_prediction own;
+        struct fulcrum_prediction base;
+        TRY(predict(worker, NULL, 0, &own, err));
+        enum fulcrum_status status =
+            has_base ? predict(worker, plan->base, plan->base_count, &base, err)
+                     : FULCRUM_OK;
+        for (size_t i = 0; i < plan->output_count; i++) {
+            size_t at = plan->outputs[i].predicted;
+            if (plan->outputs[i].subject == FULCRUM_SUBJECT_VALUE) {
+                output[i] = own.value[at];
+            } else if (plan->outputs[i].subject == FULCRUM_SUBJECT_RELATIVE &&
+                       status == FULCRUM_OK && base.value[at] > 0.0) {
+                output[i] = own.value[at] / base.value[at];
+            }
+        }
+        TRY(status);
     }
     if (any_subject(plan, FULCRUM_SUBJECT_BEST)) {
         TRY(find_best(worker, output, err));
@@ -348,23 +341,6 @@ static size_t settle_others(const struct fulcrum_sensitivity_plan *plan, size_t 
     return count;
 }
 
-/*
- * Would the design have a value of its own for this field, were the others that vary at
- * their middles? The number it has, else NAN.
- */
-static double own_value(const struct job *job, size_t input)
-{
-    struct fulcrum_setting settings[FULCRUM_SENSITIVITY_SPANS_MOST + 1];
-    const struct fulcrum_point point = {
-        settings, settle_others(job->plan, input, settings), 0, 0};
-    struct fulcrum_design design;
-    enum fulcrum_status status =
-        fulcrum_scenario_design(job->scenario, &point, &design, NULL);
-    return status == FULCRUM_OK
-               ? fulcrum_field_number(job->plan->inputs[input].span->field, &design)
-               : FULCRUM_UNKNOWN;
-}
-
 /* Fields that nothing else gives stand at the middle of their range. */
 static void settle_spans(struct job *job)
 {
@@ -374,7 +350,20 @@ static void settle_spans(struct job *job)
         struct fulcrum_reach *reach = &job->result->reaches[i];
         job->span_values[i] = FULCRUM_UNKNOWN;
         if (span != NULL) {
-            double own = own_value(job, i);
+            /*
+             * Would the design have a value of its own for this field, were the others
+             * that vary at their middles? The number it has, else NAN.
+             */
+            struct fulcrum_setting settings[FULCRUM_SENSITIVITY_SPANS_MOST + 1];
+            const struct fulcrum_point point = {
+                settings, settle_others(job->plan, i, settings), 0, 0};
+            struct fulcrum_design design;
+            enum fulcrum_status status =
+                fulcrum_scenario_design(job->scenario, &point, &design, NULL);
+            double own =
+                status == FULCRUM_OK
+                    ? fulcrum_field_number(job->plan->inputs[i].span->field, &design)
+                    : FULCRUM_UNKNOWN;
             job->span_values[i] =
                 isnan(own) ? fulcrum_field_range_value(span, 0.5) : FULCRUM_UNKNOWN;
             reach->value = isnan(own) ? job->span_values[i] : own;

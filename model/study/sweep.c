@@ -646,31 +646,6 @@ static size_t collect(
     return count;
 }
 
-/* The plateaus of the draws; their last values go to `last`, as many as draws ran. */
-static void add_plateaus(const struct fulcrum_sweep_best *best, size_t metric,
-    size_t axis, double *last, struct fulcrum_best_along *out)
-{
-    const double *values = best->plan->axes[axis].values;
-    struct fulcrum_plateau plateau = {.count = 0};
-    size_t count = 0;
-    size_t at_first = 0;
-    size_t at_last = 0;
-    for (size_t k = 0; k < best->draw_count; k++) {
-        if (find_plateau(best, axis, k, metric, &plateau)) {
-            at_first += plateau.first == plateau.first_run;
-            at_last += plateau.last == plateau.last_run;
-            best->column[count] = values[plateau.first];
-            last[count++] = values[plateau.last];
-        }
-    }
-    if (count > 1) {
-        out->first_near_frac = (double)at_first / (double)count;
-        out->last_near_frac = (double)at_last / (double)count;
-    }
-    out->plateau_first = fulcrum_interval_among(best->column, count);
-    out->plateau_last = fulcrum_interval_among(last, count);
-}
-
 struct fulcrum_best_along fulcrum_sweep_best_along(
     const struct fulcrum_sweep_best *best, size_t metric, size_t axis)
 {
@@ -683,7 +658,27 @@ struct fulcrum_best_along fulcrum_sweep_best_along(
     double *last =
         best->peaks[axis] != NULL ? calloc(best->draw_count, sizeof *last) : NULL;
     if (last != NULL) {
-        add_plateaus(best, metric, axis, last, &along);
+        /* The plateaus of the draws; their last values go to `last`, as many as draws
+         * ran. */
+        const double *values = best->plan->axes[axis].values;
+        struct fulcrum_plateau plateau = {.count = 0};
+        size_t count = 0;
+        size_t at_first = 0;
+        size_t at_last = 0;
+        for (size_t k = 0; k < best->draw_count; k++) {
+            if (find_plateau(best, axis, k, metric, &plateau)) {
+                at_first += plateau.first == plateau.first_run;
+                at_last += plateau.last == plateau.last_run;
+                best->column[count] = values[plateau.first];
+                last[count++] = values[plateau.last];
+            }
+        }
+        if (count > 1) {
+            along.first_near_frac = (double)at_first / (double)count;
+            along.last_near_frac = (double)at_last / (double)count;
+        }
+        along.plateau_first = fulcrum_interval_among(best->column, count);
+        along.plateau_last = fulcrum_interval_among(last, count);
     }
     free(last);
     along.draw_count = collect(best, metric, VALUE, axis);
@@ -830,31 +825,6 @@ static size_t take_run(
     return taken;
 }
 
-static void predict_run(const struct sweep *sweep, const struct worker *worker,
-    const struct queue *queue, size_t first, size_t count)
-{
-    for (size_t i = first; i < first + count; i++) {
-        size_t slot = i - queue->start;
-        const size_t *only = sweep->plan->only;
-        size_t index = only != NULL ? only[i] : i;
-        struct fulcrum_sweep_point *out = &sweep->block[slot];
-        struct fulcrum_error err;
-        err.status = FULCRUM_OK;
-        err.detail[0] = '\0'; /* the rest of it is large, and seldom needed */
-        out->reason = "";
-        if (fulcrum_sweep_probe_point(worker->probe, index, out, &err) == FULCRUM_OK) {
-            use_draws(sweep->plan, worker, out);
-        } else {
-            out->prediction = (struct fulcrum_prediction){0};
-            join_lines(sweep->reasons[slot], FULCRUM_REASON_BYTE, err.detail);
-            out->reason = sweep->reasons[slot];
-        }
-        if (sweep->visitor->prepare != NULL) {
-            sweep->visitor->prepare(sweep->visitor->context, slot, out);
-        }
-    }
-}
-
 /* A sweep and its block. */
 struct block {
     const struct sweep *sweep;
@@ -869,7 +839,27 @@ static void work_off(void *context, size_t thread)
     size_t first = 0;
     for (size_t count = take_run(sweep->visitor, block->queue, &first); count > 0;
          count = take_run(sweep->visitor, block->queue, &first)) {
-        predict_run(sweep, &sweep->workers[thread], block->queue, first, count);
+        for (size_t i = first; i < first + count; i++) {
+            size_t slot = i - block->queue->start;
+            const size_t *only = sweep->plan->only;
+            size_t index = only != NULL ? only[i] : i;
+            struct fulcrum_sweep_point *out = &sweep->block[slot];
+            struct fulcrum_error err;
+            err.status = FULCRUM_OK;
+            err.detail[0] = '\0'; /* the rest of it is large, and seldom needed */
+            out->reason = "";
+            if (fulcrum_sweep_probe_point(
+                    sweep->workers[thread].probe, index, out, &err) == FULCRUM_OK) {
+                use_draws(sweep->plan, &sweep->workers[thread], out);
+            } else {
+                out->prediction = (struct fulcrum_prediction){0};
+                join_lines(sweep->reasons[slot], FULCRUM_REASON_BYTE, err.detail);
+                out->reason = sweep->reasons[slot];
+            }
+            if (sweep->visitor->prepare != NULL) {
+                sweep->visitor->prepare(sweep->visitor->context, slot, out);
+            }
+        }
     }
 }
 
@@ -896,23 +886,6 @@ static bool visit_all(const struct sweep *sweep)
     return stop;
 }
 
-static enum fulcrum_status fill_worker(
-    const struct sweep *sweep, struct worker *worker, struct fulcrum_error *err)
-{
-    const struct fulcrum_sweep_plan *plan = sweep->plan;
-    TRY(fulcrum_sweep_probe_new(sweep->scenario, plan, &worker->probe, err));
-    if (plan->best != NULL) {
-        TRY(fulcrum_sweep_best_new(plan, &worker->best, err));
-    }
-    if (plan->yardstick != NULL) {
-        size_t draws = plan->yardstick->draw_count;
-        TRY(fulcrum_study_new(2, FULCRUM_RELATIVE_COUNT, draws, &worker->beside, err));
-        memcpy(worker->beside->values, plan->yardstick->values,
-            (1 + draws) * FULCRUM_RELATIVE_COUNT * sizeof *worker->beside->values);
-    }
-    return FULCRUM_OK;
-}
-
 static void free_sweep(struct sweep *sweep)
 {
     for (size_t i = 0; sweep->workers != NULL && i < sweep->thread_count; i++) {
@@ -936,7 +909,20 @@ static enum fulcrum_status fill_sweep(struct sweep *sweep, struct fulcrum_error 
     FAIL_IF(sweep->block == NULL || sweep->reasons == NULL || sweep->workers == NULL,
         err, FULCRUM_ERR_NO_MEMORY, "a block of a sweep");
     for (size_t i = 0; i < sweep->thread_count; i++) {
-        TRY(fill_worker(sweep, &sweep->workers[i], err));
+        const struct fulcrum_sweep_plan *plan = sweep->plan;
+        TRY(fulcrum_sweep_probe_new(
+            sweep->scenario, plan, &sweep->workers[i].probe, err));
+        if (plan->best != NULL) {
+            TRY(fulcrum_sweep_best_new(plan, &sweep->workers[i].best, err));
+        }
+        if (plan->yardstick != NULL) {
+            size_t draws = plan->yardstick->draw_count;
+            TRY(fulcrum_study_new(
+                2, FULCRUM_RELATIVE_COUNT, draws, &sweep->workers[i].beside, err));
+            memcpy(sweep->workers[i].beside->values, plan->yardstick->values,
+                (1 + draws) * FULCRUM_RELATIVE_COUNT *
+                    sizeof *sweep->workers[i].beside->values);
+        }
     }
     return FULCRUM_OK;
 }

@@ -359,9 +359,19 @@ static void add_components(struct fulcrum_study *study,
     add_component(out->components, study, machine, &all_else);
 }
 
-static void add_machine(struct fulcrum_study *study,
-    const struct fulcrum_design *design, const struct fulcrum_cost_tables *out)
+enum fulcrum_status fulcrum_component_costs_add(const struct fulcrum_study_plan *how,
+    struct fulcrum_cost_tables *out, struct fulcrum_error *err)
 {
+    struct fulcrum_point versions[SETS];
+    struct fulcrum_setting made_ideal[SETS][FULCRUM_IDEAL_SETTINGS_MOST];
+    struct fulcrum_design design;
+    struct fulcrum_study *study = NULL;
+    for (unsigned set = 0; set < SETS; set++) {
+        size_t count = fulcrum_ideal_settings(set, made_ideal[set]);
+        versions[set] = (struct fulcrum_point){made_ideal[set], count, 0, 0};
+    }
+    TRY(fulcrum_scenario_design(how->scenario, &versions[0], &design, err));
+    TRY(fulcrum_memory_study(how, versions, SETS, &study, err));
     struct fulcrum_table *table = out->machines;
     const struct fulcrum_prediction *prediction = &study->predictions[0];
     const double *values = fulcrum_study_at(study, 0, 0);
@@ -370,12 +380,12 @@ static void add_machine(struct fulcrum_study *study,
         gpu |= fulcrum_ideal_is_gpu(i) ? (size_t)1 << i : 0;
     }
     fulcrum_table_row(table);
-    fulcrum_table_text(table, "machine", "machine", design->machine.name);
-    fulcrum_table_text(table, "gpu", NULL, design->machine.gpu.name);
-    fulcrum_table_text(table, "workload", NULL, design->workload.name);
+    fulcrum_table_text(table, "machine", "machine", design.machine.name);
+    fulcrum_table_text(table, "gpu", NULL, design.machine.gpu.name);
+    fulcrum_table_text(table, "workload", NULL, design.workload.name);
     fulcrum_table_text(table, "calibration", NULL, out->calibration);
-    fulcrum_table_number(table, "actor_count", "actors", design->run.actor_count);
-    fulcrum_table_number(table, "gpu_count", NULL, design->run.gpu_count);
+    fulcrum_table_number(table, "actor_count", "actors", design.run.actor_count);
+    fulcrum_table_number(table, "gpu_count", NULL, design.run.gpu_count);
     fulcrum_table_ratio(table, "steps_per_s", "steps",
         fulcrum_study_value(study, 0, FULCRUM_MEMORY_STEPS_PER_S));
     fulcrum_table_ratio(table, "ideal_gpu_speedup", "with ideal GPU",
@@ -391,22 +401,6 @@ static void add_machine(struct fulcrum_study *study,
     fulcrum_table_text(table, "method", NULL, fulcrum_method_name(prediction->method));
     fulcrum_table_number(table, "solver_error_rel", NULL, prediction->solver_error_rel);
     fulcrum_table_number(table, "draws", NULL, (double)study->draw_count);
-}
-
-enum fulcrum_status fulcrum_component_costs_add(const struct fulcrum_study_plan *how,
-    struct fulcrum_cost_tables *out, struct fulcrum_error *err)
-{
-    struct fulcrum_point versions[SETS];
-    struct fulcrum_setting made_ideal[SETS][FULCRUM_IDEAL_SETTINGS_MOST];
-    struct fulcrum_design design;
-    struct fulcrum_study *study = NULL;
-    for (unsigned set = 0; set < SETS; set++) {
-        size_t count = fulcrum_ideal_settings(set, made_ideal[set]);
-        versions[set] = (struct fulcrum_point){made_ideal[set], count, 0, 0};
-    }
-    TRY(fulcrum_scenario_design(how->scenario, &versions[0], &design, err));
-    TRY(fulcrum_memory_study(how, versions, SETS, &study, err));
-    add_machine(study, &design, out);
     add_components(study, &design.machine, out);
     out->flags |= study->predictions[0].flags;
     fulcrum_study_free(study);

@@ -99,36 +99,6 @@ static void search_need(const struct job *job,
     free(column);
 }
 
-/* Cores follow the threads, whatever they were; actors follow by the plan's rule. */
-static void find_need(
-    const struct job *job, const struct fulcrum_sweep_point *point, struct need *out)
-{
-    const struct fulcrum_sweep_plan *sweep = &job->sweep;
-    struct fulcrum_predictor *predictor = NULL;
-    struct fulcrum_setting settings[FULCRUM_NODE_AXES];
-    for (size_t i = 0; i < FULCRUM_NODE_AXES; i++) {
-        settings[i] =
-            (struct fulcrum_setting){job->axes[i].field, point->varied[i], NULL};
-    }
-    double most = MOST_THREADS_PER_GPU * point->varied[GPUS];
-    if (sweep->actors_per_thread > 0.0) {
-        most = fmin(most, MOST_ACTORS / sweep->actors_per_thread);
-    }
-    struct fulcrum_thread_need_plan asked = {.settings = settings,
-        .setting_count = FULCRUM_NODE_AXES,
-        .plateau_frac = job->plan->plateau_frac,
-        .actors_per_thread = sweep->actors_per_thread,
-        .actor_choices = sweep->actor_choices,
-        .actor_choice_count = sweep->actor_choice_count,
-        .most_threads = most,
-        .solver = sweep->predict.solver};
-    asked.solver.method = FULCRUM_METHOD_FAST;
-    if (fulcrum_predictor_new(job->scenario, &predictor, NULL) == FULCRUM_OK) {
-        search_need(job, &asked, predictor, out);
-        fulcrum_predictor_free(predictor);
-    }
-}
-
 /* On any thread. */
 static void prepare(void *context, size_t slot, const struct fulcrum_sweep_point *point)
 {
@@ -138,7 +108,32 @@ static void prepare(void *context, size_t slot, const struct fulcrum_sweep_point
     if (!isnan(job->plan->plateau_frac) &&
         point->varied[LEARNERS] < point->varied[GPUS] &&
         job->plan->is_stopped(job->plan->watcher) == 0) {
-        find_need(job, point, &job->needs[slot]);
+        /* Cores follow the threads, whatever they were; actors follow by the plan's
+         * rule. */
+        const struct fulcrum_sweep_plan *sweep = &job->sweep;
+        struct fulcrum_predictor *predictor = NULL;
+        struct fulcrum_setting settings[FULCRUM_NODE_AXES];
+        for (size_t i = 0; i < FULCRUM_NODE_AXES; i++) {
+            settings[i] =
+                (struct fulcrum_setting){job->axes[i].field, point->varied[i], NULL};
+        }
+        double most = MOST_THREADS_PER_GPU * point->varied[GPUS];
+        if (sweep->actors_per_thread > 0.0) {
+            most = fmin(most, MOST_ACTORS / sweep->actors_per_thread);
+        }
+        struct fulcrum_thread_need_plan asked = {.settings = settings,
+            .setting_count = FULCRUM_NODE_AXES,
+            .plateau_frac = job->plan->plateau_frac,
+            .actors_per_thread = sweep->actors_per_thread,
+            .actor_choices = sweep->actor_choices,
+            .actor_choice_count = sweep->actor_choice_count,
+            .most_threads = most,
+            .solver = sweep->predict.solver};
+        asked.solver.method = FULCRUM_METHOD_FAST;
+        if (fulcrum_predictor_new(job->scenario, &predictor, NULL) == FULCRUM_OK) {
+            search_need(job, &asked, predictor, &job->needs[slot]);
+            fulcrum_predictor_free(predictor);
+        }
     }
 }
 

@@ -531,12 +531,6 @@ size_t fulcrum_flag_posts_place(
     return place_around(posts, count, best_split, room);
 }
 
-static int inside(struct fulcrum_rect rect, struct fulcrum_rect bounds)
-{
-    return rect.x0 >= bounds.x0 && rect.x1 <= bounds.x1 && rect.y0 >= bounds.y0 &&
-           rect.y1 <= bounds.y1;
-}
-
 void fulcrum_label_lead(
     struct fulcrum_canvas *canvas, struct fulcrum_spot mark, struct fulcrum_rect rect)
 {
@@ -594,7 +588,9 @@ int fulcrum_label_find(const struct fulcrum_label_room *room, struct fulcrum_spo
 {
     for (size_t i = 0; i < PLACE_COUNT; i++) {
         struct fulcrum_rect rect = place_around_mark(i, mark, extent);
-        if (inside(rect, room->bounds) && !is_taken(room, rect)) {
+        if ((rect.x0 >= room->bounds.x0 && rect.x1 <= room->bounds.x1 &&
+                rect.y0 >= room->bounds.y0 && rect.y1 <= room->bounds.y1) &&
+            !is_taken(room, rect)) {
             *out = (struct fulcrum_label_place){rect, i >= PLACES_BESIDE};
             return 1;
         }

@@ -64,24 +64,6 @@ static const double default_scale = 2.0; /* pixels a point */
 
 enum file_type { FILE_SVG, FILE_PDF, FILE_PNG };
 
-/*
- * Hinting would make sizes depend on the resolution: off, so that a layout that was
- * measured once fits all file types.
- */
-static PangoContext *new_context(void)
-{
-    PangoContext *context =
-        pango_font_map_create_context(pango_cairo_font_map_get_default());
-    cairo_font_options_t *options = cairo_font_options_create();
-    cairo_font_options_set_hint_style(options, CAIRO_HINT_STYLE_NONE);
-    cairo_font_options_set_hint_metrics(options, CAIRO_HINT_METRICS_OFF);
-    cairo_font_options_set_antialias(options, CAIRO_ANTIALIAS_GRAY);
-    pango_cairo_context_set_font_options(context, options);
-    pango_cairo_context_set_resolution(context, 72.0);
-    cairo_font_options_destroy(options);
-    return context;
-}
-
 /* Measured and drawn texts go through here, so they break lines alike. */
 static PangoLayout *new_layout(
     PangoContext *context, const struct fulcrum_text *style, const char *text)
@@ -178,22 +160,6 @@ static void draw_path(cairo_t *cr, const struct mark *mark)
     cairo_stroke(cr);
 }
 
-/* The anchor is the point that rotation leaves in place. */
-static void draw_text(cairo_t *cr, PangoContext *context, const struct mark *mark)
-{
-    PangoLayout *layout = new_layout(context, &mark->style, mark->text);
-    struct fulcrum_extent extent = extent_of(layout);
-    cairo_save(cr);
-    cairo_translate(cr, mark->spots[0].x, mark->spots[0].y);
-    cairo_rotate(cr, mark->style.is_upright ? -pi / 2.0 : 0.0);
-    cairo_move_to(cr, -mark->style.anchor_x * extent.width_pt,
-        -mark->style.anchor_y * extent.height_pt);
-    set_colour(cr, mark->style.rgb, 1.0);
-    pango_cairo_show_layout(cr, layout);
-    cairo_restore(cr);
-    g_object_unref(layout);
-}
-
 /* Cairo's view of a file, which is written at once when it is complete. */
 static cairo_status_t write_bytes(
     void *closure, const unsigned char *bytes, unsigned length)
@@ -236,7 +202,18 @@ static cairo_status_t render(const struct fulcrum_canvas *canvas, enum file_type
     for (guint i = 0; i < canvas->marks->len; i++) {
         const struct mark *mark = &g_array_index(canvas->marks, struct mark, i);
         if (mark->kind == MARK_TEXT) {
-            draw_text(cr, canvas->context, mark);
+            /* The anchor is the point that rotation leaves in place. */
+            PangoLayout *layout = new_layout(canvas->context, &mark->style, mark->text);
+            struct fulcrum_extent extent = extent_of(layout);
+            cairo_save(cr);
+            cairo_translate(cr, mark->spots[0].x, mark->spots[0].y);
+            cairo_rotate(cr, mark->style.is_upright ? -pi / 2.0 : 0.0);
+            cairo_move_to(cr, -mark->style.anchor_x * extent.width_pt,
+                -mark->style.anchor_y * extent.height_pt);
+            set_colour(cr, mark->style.rgb, 1.0);
+            pango_cairo_show_layout(cr, layout);
+            cairo_restore(cr);
+            g_object_unref(layout);
         } else {
             draw_path(cr, mark);
         }
@@ -267,7 +244,20 @@ enum fulcrum_status fulcrum_canvas_new(struct fulcrum_canvas **out, double width
         height_pt, least_pt, most_pt);
     struct fulcrum_canvas *canvas = g_new0(struct fulcrum_canvas, 1);
     canvas->extent = (struct fulcrum_extent){width_pt, height_pt};
-    canvas->context = new_context();
+    /*
+     * Hinting would make sizes depend on the resolution: off, so that a layout that was
+     * measured once fits all file types.
+     */
+    PangoContext *context =
+        pango_font_map_create_context(pango_cairo_font_map_get_default());
+    cairo_font_options_t *options = cairo_font_options_create();
+    cairo_font_options_set_hint_style(options, CAIRO_HINT_STYLE_NONE);
+    cairo_font_options_set_hint_metrics(options, CAIRO_HINT_METRICS_OFF);
+    cairo_font_options_set_antialias(options, CAIRO_ANTIALIAS_GRAY);
+    pango_cairo_context_set_font_options(context, options);
+    pango_cairo_context_set_resolution(context, 72.0);
+    cairo_font_options_destroy(options);
+    canvas->context = context;
     canvas->marks = g_array_new(FALSE, TRUE, sizeof(struct mark));
     canvas->boxes = g_array_new(FALSE, TRUE, sizeof(struct fulcrum_box));
     canvas->rooms = g_ptr_array_new_with_free_func(g_free);
@@ -562,21 +552,6 @@ struct fulcrum_extent fulcrum_canvas_measure(const struct fulcrum_canvas *canvas
     return extent;
 }
 
-/* The rectangle that a text covers on the page. */
-static struct fulcrum_rect text_rect(const struct fulcrum_canvas *canvas,
-    const struct fulcrum_text *style, struct fulcrum_spot spot, const char *text)
-{
-    struct fulcrum_extent extent = fulcrum_canvas_measure(canvas, style, text);
-    double left = -style->anchor_x * extent.width_pt;
-    double top = -style->anchor_y * extent.height_pt;
-    double right = left + extent.width_pt;
-    double bottom = top + extent.height_pt;
-    return style->is_upright ? (struct fulcrum_rect){spot.x + top, spot.y - right,
-                                   spot.x + bottom, spot.y - left}
-                             : (struct fulcrum_rect){spot.x + left, spot.y + top,
-                                   spot.x + right, spot.y + bottom};
-}
-
 void fulcrum_canvas_text(struct fulcrum_canvas *canvas,
     const struct fulcrum_text *style, struct fulcrum_spot spot, const char *text)
 {
@@ -588,7 +563,17 @@ void fulcrum_canvas_text(struct fulcrum_canvas *canvas,
     }
     mark->text = fulcrum_canvas_print(canvas, "%s", text);
     mark->style = *style;
-    struct fulcrum_rect rect = text_rect(canvas, style, spot, text);
+    /* The rectangle that a text covers on the page. */
+    struct fulcrum_extent extent = fulcrum_canvas_measure(canvas, style, text);
+    double left = -style->anchor_x * extent.width_pt;
+    double top = -style->anchor_y * extent.height_pt;
+    double right = left + extent.width_pt;
+    double bottom = top + extent.height_pt;
+    struct fulcrum_rect rect = style->is_upright
+                                   ? (struct fulcrum_rect){spot.x + top, spot.y - right,
+                                         spot.x + bottom, spot.y - left}
+                                   : (struct fulcrum_rect){spot.x + left, spot.y + top,
+                                         spot.x + right, spot.y + bottom};
     record(canvas, (struct fulcrum_box){FULCRUM_BOX_TEXT, rect, mark->text});
 }
 

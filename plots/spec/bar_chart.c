@@ -341,30 +341,6 @@ static enum fulcrum_status check_part(const struct picture *picture, const char 
     return FULCRUM_OK;
 }
 
-static enum fulcrum_status check_bar(const struct picture *picture,
-    const struct fulcrum_bar_panel *panel, const struct bar *bar,
-    struct fulcrum_error *err)
-{
-    const struct fulcrum_bar_chart *chart = picture->chart;
-    const char *name = name_of(picture, panel->names, bar->first);
-    FAIL_IF(chart->failed != NULL && !bar->is_known && !bar->has_failed, err,
-        FULCRUM_ERR_RANGE, "%s: %s is not known", name, panel->size);
-    bool has_parts = chart->part_column != NULL && !panel->is_whole;
-    for (size_t i = bar->first; i < bar->end && has_parts; i++) {
-        TRY(check_part(picture, panel->size, i, err));
-    }
-    FAIL_IF(bar->rest < 0.0, err, FULCRUM_ERR_RANGE,
-        "row %zu: what is left of %s is %g: expected 0 or more", bar->first + 1,
-        chart->whole != NULL ? chart->whole : "the whole", bar->rest);
-    FAIL_IF(bar->end - bar->first > FULCRUM_ROW_BARS_MAX, err, FULCRUM_ERR_RANGE,
-        "%s: more than %d parts: too many for a bar", name, (int)FULCRUM_ROW_BARS_MAX);
-    FAIL_IF(chart->scale == FULCRUM_ROW_OF_ONE && chart->count == NULL &&
-                !panel->is_whole && !(bar->whole <= shares_most),
-        err, FULCRUM_ERR_RANGE, "shares of %s add up to %g: expected at most %g", name,
-        bar->whole, shares_most);
-    return FULCRUM_OK;
-}
-
 /* "15.6 ms, 16.4k steps/s", "0.58 (0.38 to 0.89)". */
 static const char *text_of(const struct picture *picture,
     const struct fulcrum_bar_panel *panel, const struct bar *bar)
@@ -473,7 +449,24 @@ static enum fulcrum_status add_panel(struct picture *picture,
             continue;
         }
         const struct bar bar = bar_at(picture, from, row);
-        TRY(check_bar(picture, from, &bar, err));
+        const struct fulcrum_bar_chart *chart = picture->chart;
+        const char *name = name_of(picture, from->names, bar.first);
+        FAIL_IF(chart->failed != NULL && !bar.is_known && !bar.has_failed, err,
+            FULCRUM_ERR_RANGE, "%s: %s is not known", name, from->size);
+        bool has_parts = chart->part_column != NULL && !from->is_whole;
+        for (size_t i = bar.first; i < bar.end && has_parts; i++) {
+            TRY(check_part(picture, from->size, i, err));
+        }
+        FAIL_IF(bar.rest < 0.0, err, FULCRUM_ERR_RANGE,
+            "row %zu: what is left of %s is %g: expected 0 or more", bar.first + 1,
+            chart->whole != NULL ? chart->whole : "the whole", bar.rest);
+        FAIL_IF(bar.end - bar.first > FULCRUM_ROW_BARS_MAX, err, FULCRUM_ERR_RANGE,
+            "%s: more than %d parts: too many for a bar", name,
+            (int)FULCRUM_ROW_BARS_MAX);
+        FAIL_IF(chart->scale == FULCRUM_ROW_OF_ONE && chart->count == NULL &&
+                    !from->is_whole && !(bar.whole <= shares_most),
+            err, FULCRUM_ERR_RANGE, "shares of %s add up to %g: expected at most %g",
+            name, bar.whole, shares_most);
         if (bar.is_known || bar.has_failed ||
             name_of(picture, from->names, row)[0] == '\0') {
             panel->firsts[panel->count++] = row;

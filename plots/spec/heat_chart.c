@@ -485,25 +485,6 @@ static struct fulcrum_text name_style(const struct picture *picture)
     return style;
 }
 
-static void place_tags(const struct fulcrum_canvas *canvas, struct picture *picture)
-{
-    struct fulcrum_text style = name_style(picture);
-    place_markers(picture);
-    for (size_t k = 0; k < picture->tag_count; k++) {
-        struct tag *tag = &picture->tags[k];
-        struct fulcrum_extent extent =
-            fulcrum_canvas_measure(canvas, &style, tag->name);
-        extent.width_pt += 2.0 * label_margin_pt;
-        const struct fulcrum_label_room room = {
-            picture->panel, picture->taken, picture->taken_count, NULL};
-        tag->is_placed = !tag->is_beyond &&
-                         fulcrum_label_find(&room, tag->spot, extent, &tag->place);
-        if (tag->is_placed) {
-            take_place(picture, tag->place.rect);
-        }
-    }
-}
-
 /* Names those without a mark, then those without a name. */
 static void note_tags(struct fulcrum_canvas *canvas, const struct picture *picture,
     struct fulcrum_page *page)
@@ -701,27 +682,6 @@ static void draw_label(struct fulcrum_canvas *canvas, const struct picture *pict
     draw_on_plate(canvas, &plate, &style, rect, level->label);
 }
 
-/* Labels that find a place clear of machines and of each other. */
-static void draw_labels(struct fulcrum_canvas *canvas, const struct picture *picture)
-{
-    const struct fulcrum_line_crowd crowd = {picture->contours, picture->level_count};
-    struct fulcrum_text style = fulcrum_palette_text(FULCRUM_TEXT_FLAG);
-    struct fulcrum_rect taken[TAKEN_MAX + LEVELS_MAX];
-    struct fulcrum_label_room room = {
-        picture->panel, taken, picture->taken_count, NULL};
-    memcpy(taken, picture->taken, sizeof picture->taken);
-    for (size_t i = 0; i < picture->level_count; i++) {
-        struct fulcrum_extent extent =
-            fulcrum_canvas_measure(canvas, &style, picture->levels[i].label);
-        extent.width_pt += 2.0 * label_margin_pt;
-        struct fulcrum_rect rect;
-        if (fulcrum_line_label_find(&crowd, i, &room, extent, &rect)) {
-            draw_label(canvas, picture, &picture->levels[i], rect);
-            taken[room.taken_count++] = rect;
-        }
-    }
-}
-
 /* --- The frame, and the scale of colours --- */
 
 static unsigned colour_at(int index)
@@ -763,7 +723,21 @@ static void lay_out(struct fulcrum_canvas *canvas, const struct fulcrum_page *pa
     y->axis.to = panel.y0;
     picture->panel = panel;
     picture->body = body;
-    place_tags(canvas, picture);
+    struct fulcrum_text style = name_style(picture);
+    place_markers(picture);
+    for (size_t k = 0; k < picture->tag_count; k++) {
+        struct tag *tag = &picture->tags[k];
+        struct fulcrum_extent extent =
+            fulcrum_canvas_measure(canvas, &style, tag->name);
+        extent.width_pt += 2.0 * label_margin_pt;
+        const struct fulcrum_label_room room = {
+            picture->panel, picture->taken, picture->taken_count, NULL};
+        tag->is_placed = !tag->is_beyond &&
+                         fulcrum_label_find(&room, tag->spot, extent, &tag->place);
+        if (tag->is_placed) {
+            take_place(picture, tag->place.rect);
+        }
+    }
 }
 
 /* The scale of colours, with the contours on it: those without a label too. */
@@ -968,7 +942,24 @@ static void draw_picture(
             fulcrum_canvas_star(canvas, best_spot(picture));
         }
         draw_tags(canvas, picture);
-        draw_labels(canvas, picture);
+        /* Labels that find a place clear of machines and of each other. */
+        const struct fulcrum_line_crowd crowd = {
+            picture->contours, picture->level_count};
+        struct fulcrum_text style = fulcrum_palette_text(FULCRUM_TEXT_FLAG);
+        struct fulcrum_rect taken[TAKEN_MAX + LEVELS_MAX];
+        struct fulcrum_label_room room = {
+            picture->panel, taken, picture->taken_count, NULL};
+        memcpy(taken, picture->taken, sizeof picture->taken);
+        for (size_t i = 0; i < picture->level_count; i++) {
+            struct fulcrum_extent extent =
+                fulcrum_canvas_measure(canvas, &style, picture->levels[i].label);
+            extent.width_pt += 2.0 * label_margin_pt;
+            struct fulcrum_rect rect;
+            if (fulcrum_line_label_find(&crowd, i, &room, extent, &rect)) {
+                draw_label(canvas, picture, &picture->levels[i], rect);
+                taken[room.taken_count++] = rect;
+            }
+        }
     }
 }
 
