@@ -12,7 +12,6 @@
 #include <assert.h>
 #include <math.h>
 #include <stdbool.h>
-#include <stddef.h>
 
 #include "model/min_max.h"
 

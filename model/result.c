@@ -14,7 +14,6 @@
 #include <string.h>
 
 #include "model/quantity.h"
-#include "model/string.h"
 #include "model/try.h"
 
 enum { BLOCK_BYTE = 8192, FIRST_ROWS = 16 };

@@ -12,7 +12,6 @@
 
 #include <gsl/gsl_eigen.h>
 #include <math.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -12,9 +12,7 @@
 
 #include <math.h>
 #include <stdbool.h>
-#include <stddef.h>
 
-#include "model/design/design.h"
 #include "model/try.h"
 
 /* Time to sum the gradients of many devices, over links of levels. */

@@ -3,7 +3,6 @@
 #include "model/design/design.h"
 
 #include <math.h>
-#include <stdbool.h>
 
 #include "model/try.h"
 

@@ -21,7 +21,6 @@
 #include <stddef.h>
 #include <stdlib.h>
 
-#include "model/network/network.h"
 #include "model/try.h"
 
 /* How many of n stepping actors are left after a while. */

@@ -18,10 +18,8 @@
 #include <assert.h>
 #include <math.h>
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdlib.h>
 
-#include "model/status.h"
 #include "model/try.h"
 
 /* Series that span thousands of decades, and their convolution. */

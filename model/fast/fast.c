@@ -14,9 +14,7 @@
 #include <stdbool.h>
 
 #include "model/fast/steady.h"
-#include "model/fast/steps.h"
 #include "model/min_max.h"
-#include "model/network/network.h"
 #include "model/try.h"
 
 /* The throughput that no arrangement of a network's parts can exceed. */

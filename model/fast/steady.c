@@ -13,11 +13,8 @@
 #include "model/fast/steady.h"
 
 #include <math.h>
-#include <stdbool.h>
 
-#include "model/fast/steps.h"
 #include "model/min_max.h"
-#include "model/network/network.h"
 #include "model/try.h"
 
 /* Mean step over the time of a batch: shorter ones are over when it ends, whatever

@@ -16,13 +16,10 @@
 
 #include "model/fast/steps.h"
 
-#include <math.h>
-#include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 
 #include "model/min_max.h"
-#include "model/network/network.h"
 
 /* How often batches of a size can start and how long each takes. */
 

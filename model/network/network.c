@@ -4,11 +4,8 @@
 
 #include <assert.h>
 #include <math.h>
-#include <stdbool.h>
-#include <stddef.h>
 #include <stdio.h>
 
-#include "model/status.h"
 #include "model/try.h"
 
 static double on_line(const struct fulcrum_batch_time *time, double size)

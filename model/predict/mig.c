@@ -8,7 +8,6 @@
 #include "model/predict/mig.h"
 
 #include <math.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -10,14 +10,12 @@
 #include "model/predict/predict.h"
 
 #include <math.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "model/fast/steps.h"
 #include "model/interval.h"
 #include "model/predict/partition.h"
-#include "model/predict/solver.h"
 #include "model/predict/to_network.h"
 #include "model/quantity.h"
 #include "model/stream.h"

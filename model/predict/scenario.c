@@ -21,20 +21,14 @@
 #include <gsl/gsl_randist.h>
 #include <gsl/gsl_rng.h>
 #include <math.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "model/design/calibration.h"
-#include "model/design/design.h"
 #include "model/design/sampler.h"
 #include "model/design/scale.h"
 #include "model/network/network.h"
 #include "model/predict/to_network.h"
 #include "model/quantity.h"
-#include "model/status.h"
 #include "model/stream.h"
 #include "model/try.h"
 

@@ -15,11 +15,8 @@
 #include <math.h>
 #include <stdbool.h>
 
-#include "model/design/cluster.h"
-#include "model/design/design.h"
 #include "model/design/memory_system.h"
 #include "model/design/scale.h"
-#include "model/network/network.h"
 #include "model/predict/solver.h"
 #include "model/quantity.h"
 #include "model/try.h"

@@ -30,11 +30,8 @@
 #include <gsl/gsl_rng.h>
 #include <gsl/gsl_statistics_double.h>
 #include <math.h>
-#include <stdbool.h>
-#include <stddef.h>
 #include <stdlib.h>
 
-#include "model/network/network.h"
 #include "model/stream.h"
 #include "model/try.h"
 

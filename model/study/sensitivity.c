@@ -16,17 +16,13 @@
 #include <assert.h>
 #include <gsl/gsl_cdf.h>
 #include <math.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "model/interval.h"
-#include "model/predict/predict.h"
-#include "model/predict/scenario.h"
 #include "model/quantity.h"
 #include "model/stream.h"
-#include "model/study/sweep.h"
 #include "model/try.h"
 
 /* Fields over a range in one analysis. */

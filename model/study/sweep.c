@@ -19,16 +19,11 @@
 #include <assert.h>
 #include <gsl/gsl_math.h>
 #include <math.h>
-#include <stdbool.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "model/interval.h"
-
 #include "model/parallel.h"
-#include "model/predict/predict.h"
 #include "model/predict/to_network.h"
 #include "model/quantity.h"
 #include "model/study/study.h"

@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "model/quantity.h"
-#include "model/string.h"
 #include "model/study/sweep.h"
 #include "model/try.h"
 

@@ -7,7 +7,6 @@
 #include <assert.h>
 #include <ctype.h>
 #include <math.h>
-#include <stdbool.h>
 #include <stdlib.h>
 
 #include "model/predict/to_network.h"

@@ -5,10 +5,8 @@
 
 #include <assert.h>
 #include <math.h>
-#include <stdbool.h>
 #include <stdlib.h>
 
-#include "model/interval.h"
 #include "model/predict/to_network.h"
 #include "model/quantity.h"
 #include "model/try.h"

@@ -4,12 +4,7 @@
 
 #include <assert.h>
 #include <math.h>
-#include <stdbool.h>
-#include <stddef.h>
 #include <stdio.h>
-#include <string.h>
-
-#include "plots/chart/canvas.h"
 
 void fulcrum_plain_text(char *out, size_t size, double value)
 {

@@ -11,13 +11,9 @@
 #include <math.h>
 #include <pango/pangocairo.h>
 #include <stdarg.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
-#include "model/status.h"
 #include "model/string.h"
 #include "model/try.h"
 

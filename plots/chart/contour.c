@@ -12,13 +12,10 @@
 
 #include <math.h>
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "model/status.h"
 #include "model/try.h"
-#include "plots/chart/canvas.h"
 
 static const size_t no_edge = SIZE_MAX;
 

@@ -3,13 +3,8 @@
 #include "plots/chart/panel.h"
 
 #include <math.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
-
-#include "plots/chart/axis.h"
-#include "plots/chart/canvas.h"
-#include "plots/chart/page.h"
 
 /* The best point of a curve, and a sentence about it. */
 

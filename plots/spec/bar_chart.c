@@ -13,7 +13,6 @@
 #include <string.h>
 
 #include "model/try.h"
-#include "plots/chart/page.h"
 
 /* Of what only waits; busy parts are drawn in full. */
 static const double pale_opacity = 0.35;
