@@ -772,23 +772,6 @@ static bool take_slice(struct walk *walk, size_t j)
     return walk->now.time_s <= walk->free_s || walk->now.doubt >= NO_DOUBT;
 }
 
-/* Cuts the starts to those of one cycle, which are B. */
-static void cut_starts(struct starts *starts, double batch)
-{
-    if (starts->last < starts->first) {
-        *starts = (struct starts){.count = {batch}};
-        return;
-    }
-    double sum = 0.0;
-    for (size_t i = starts->first; i <= starts->last; i++) {
-        sum += starts->count[i];
-        if (sum >= batch) {
-            starts->count[i] -= sum - batch;
-            starts->last = i;
-        }
-    }
-}
-
 static void finish(struct walk *walk, size_t count)
 {
     struct outcome *out = walk->out;
@@ -830,7 +813,19 @@ static void finish(struct walk *walk, size_t count)
     double slow_frac =
         walk->old_at_cpu > NOBODY ? at->old_still / walk->old_at_cpu : 0.0;
     walk->out->left_slope = slow_frac * normal_below(mean / spread);
-    cut_starts(&out->end.starts, walk->problem->batch);
+    /* Cuts the starts to those of one cycle, which are B. */
+    if (out->end.starts.last < out->end.starts.first) {
+        out->end.starts = (struct starts){.count = {walk->problem->batch}};
+        return;
+    }
+    double sum = 0.0;
+    for (size_t k = out->end.starts.first; k <= out->end.starts.last; k++) {
+        sum += out->end.starts.count[k];
+        if (sum >= walk->problem->batch) {
+            out->end.starts.count[k] -= sum - walk->problem->batch;
+            out->end.starts.last = k;
+        }
+    }
 }
 
 /*

@@ -212,30 +212,6 @@ static unsigned scale_gpu_learner(const struct fulcrum_machine *reference,
     return flags | move_transfers(reference, target, workload);
 }
 
-/* Scales what is in `workload` to the target machine; returns the flags it earns. */
-static unsigned scale_times(const struct fulcrum_machine *reference,
-    const struct fulcrum_machine *target, const struct luck *luck,
-    struct fulcrum_workload *workload)
-{
-    bool cpu_differs = !same_cpu(&reference->cpu, &target->cpu);
-    double speedup = fulcrum_cpu_speedup(&reference->cpu, &target->cpu);
-    double spread = cpu_differs ? luck->cpu_spread : 1.0;
-    unsigned flags =
-        cpu_differs || fabs(speedup - 1.0) > 1e-9 ? FULCRUM_FLAG_SCALED : 0U;
-    fulcrum_scale_cpu_times(workload, speedup, spread);
-    if (target->accelerator == FULCRUM_ACCELERATOR_CPU) {
-        /* A CPU learner's times follow the core's speed like every other CPU time. */
-        double factor = spread / speedup;
-        workload->network.per_batch_s *= factor;
-        workload->network.per_item_s *= factor;
-        workload->network.cold_s *= factor;
-        workload->training.train_step_s *= factor;
-    } else if (reference->accelerator == FULCRUM_ACCELERATOR_GPU) {
-        flags |= scale_gpu_learner(reference, target, luck, workload);
-    }
-    return flags;
-}
-
 /* The line that a table goes with; 0 where the calibration gives none. */
 static double line_value(
     const struct fulcrum_calibration *calibration, const char *path)
@@ -372,8 +348,27 @@ static enum fulcrum_status apply_calibration(const struct applied *applied,
     workload->training.train_step_s = FULCRUM_UNKNOWN;
     take_gpu_shares(shares, &scratch.workload);
     TRY(put_values(applied, luck, &scratch));
-    design->flags |= scale_times(
-        &applied->calibration->machine, &design->machine, luck, &scratch.workload);
+    /* Scales what is in `workload` to the target machine. */
+    bool cpu_differs =
+        !same_cpu(&applied->calibration->machine.cpu, &design->machine.cpu);
+    double speedup =
+        fulcrum_cpu_speedup(&applied->calibration->machine.cpu, &design->machine.cpu);
+    double spread = cpu_differs ? luck->cpu_spread : 1.0;
+    unsigned flags =
+        cpu_differs || fabs(speedup - 1.0) > 1e-9 ? FULCRUM_FLAG_SCALED : 0U;
+    fulcrum_scale_cpu_times(&scratch.workload, speedup, spread);
+    if (design->machine.accelerator == FULCRUM_ACCELERATOR_CPU) {
+        /* A CPU learner's times follow the core's speed like every other CPU time. */
+        double factor = spread / speedup;
+        scratch.workload.network.per_batch_s *= factor;
+        scratch.workload.network.per_item_s *= factor;
+        scratch.workload.network.cold_s *= factor;
+        scratch.workload.training.train_step_s *= factor;
+    } else if (applied->calibration->machine.accelerator == FULCRUM_ACCELERATOR_GPU) {
+        flags |= scale_gpu_learner(
+            &applied->calibration->machine, &design->machine, luck, &scratch.workload);
+    }
+    design->flags |= flags;
     /* Copies what the calibration gives from the scaled scratch; true where learner
      * times came.
      */

@@ -80,27 +80,6 @@ static double weights_s(const struct fulcrum_design *design)
 }
 
 /*
- * Makes the training of a replica, as it stands with a learner on its own GPU, that of
- * its part of the GPUs that only train. Changes nothing where there are none.
- *   replicas   its network's training and train_active_frac are restated
- */
-static void node_part_training(
-    const struct fulcrum_design *design, struct fulcrum_replicas *replicas)
-{
-    struct fulcrum_training *training = &replicas->network.training;
-    if (!is_apart(design) || !(training->env_steps_per_train_step > 0.0)) {
-        return;
-    }
-    double alone_s = training->train_step_s;
-    training->env_steps_per_train_step *=
-        design->run.learner_gpu_count / fulcrum_shard_count(design);
-    training->train_step_s = alone_s + weights_s(design);
-    training->sharing_frac = APART_SHARING;
-    /* While weights travel, the learner's SMs rest. */
-    replicas->train_active_frac *= alone_s / training->train_step_s;
-}
-
-/*
  * Restates what is said of "the GPU" in the solution of a replica whose training runs
  * on other GPUs: busy time is the mean over all GPUs used, and the bottleneck may be
  * the learner. Changes nothing where each GPU does both.
@@ -401,7 +380,22 @@ void fulcrum_shard_training(const struct fulcrum_design *design,
                          isnan(design->workload.network.parameter_count))) {
         out->flags |= FULCRUM_FLAG_FREE_ALLREDUCE;
     }
-    node_part_training(design, out);
+    /*
+     * Makes the training of a replica, as it stands with a learner on its own GPU, that
+     * of its part of the GPUs that only train. Changes nothing where there are none.
+     *   replicas   its network's training and train_active_frac are restated
+     */
+    struct fulcrum_training *training = &out->network.training;
+    if (!is_apart(design) || !(training->env_steps_per_train_step > 0.0)) {
+        return;
+    }
+    double alone_s = training->train_step_s;
+    training->env_steps_per_train_step *=
+        design->run.learner_gpu_count / fulcrum_shard_count(design);
+    training->train_step_s = alone_s + weights_s(design);
+    training->sharing_frac = APART_SHARING;
+    /* While weights travel, the learner's SMs rest. */
+    out->train_active_frac *= alone_s / training->train_step_s;
 }
 
 /* What actors are shared by. */

@@ -234,35 +234,6 @@ static size_t index_of(const struct along *along, double value)
     return found != NULL ? (size_t)(found - along->values) : along->count;
 }
 
-static enum fulcrum_status read_cell(struct picture *picture,
-    const struct fulcrum_table *table, size_t row, struct fulcrum_error *err)
-{
-    const struct fulcrum_heat_chart_data *data = picture->data;
-    double x = fulcrum_table_at(table, row, data->x).number;
-    double y = fulcrum_table_at(table, row, data->y).number;
-    FAIL_IF(!isfinite(x) || !isfinite(y), err, FULCRUM_ERR_FORMAT,
-        "point %zu has no value of %s: every point of a heat map has its place",
-        row + 1, isfinite(x) ? data->y : data->x);
-    struct cell *cell = &picture->cells[index_of(&picture->y, y) * picture->x.count +
-                                        index_of(&picture->x, x)];
-    FAIL_IF(cell->is_filled, err, FULCRUM_ERR_FORMAT,
-        "two points at %s = %.6g, %s = %.6g: a heat map takes one for each pair of "
-        "values",
-        data->x, x, data->y, y);
-    struct fulcrum_cell from = fulcrum_table_at(table, row, data->metric);
-    const char *status = fulcrum_table_at(table, row, "status").text;
-    double ratio = fulcrum_table_at(table, row, "cpu_gpu_ratio_used").number;
-    bool has_status =
-        fulcrum_table_find(table, "status") < fulcrum_table_columns(table);
-    *cell = (struct cell){.value = from.number,
-        .lo = from.lo,
-        .hi = from.hi,
-        .ratio_log2 = ratio > 0.0 ? log2(ratio) : (double)NAN,
-        .is_filled = true,
-        .cannot_run = has_status && (status == NULL || strcmp(status, "ok") != 0)};
-    return FULCRUM_OK;
-}
-
 static enum fulcrum_status read_cells(
     struct fulcrum_canvas *canvas, struct picture *picture)
 {
@@ -290,7 +261,29 @@ static enum fulcrum_status read_cells(
         picture->cells[i].ratio_log2 = (double)NAN;
     }
     for (size_t row = 0; row < rows; row++) {
-        TRY(read_cell(picture, table, row, err));
+        double x = fulcrum_table_at(table, row, data->x).number;
+        double y = fulcrum_table_at(table, row, data->y).number;
+        FAIL_IF(!isfinite(x) || !isfinite(y), err, FULCRUM_ERR_FORMAT,
+            "point %zu has no value of %s: every point of a heat map has its place",
+            row + 1, isfinite(x) ? data->y : data->x);
+        struct cell *cell =
+            &picture->cells[index_of(&picture->y, y) * picture->x.count +
+                            index_of(&picture->x, x)];
+        FAIL_IF(cell->is_filled, err, FULCRUM_ERR_FORMAT,
+            "two points at %s = %.6g, %s = %.6g: a heat map takes one for each pair of "
+            "values",
+            data->x, x, data->y, y);
+        struct fulcrum_cell from = fulcrum_table_at(table, row, data->metric);
+        const char *status = fulcrum_table_at(table, row, "status").text;
+        double ratio = fulcrum_table_at(table, row, "cpu_gpu_ratio_used").number;
+        bool has_status =
+            fulcrum_table_find(table, "status") < fulcrum_table_columns(table);
+        *cell = (struct cell){.value = from.number,
+            .lo = from.lo,
+            .hi = from.hi,
+            .ratio_log2 = ratio > 0.0 ? log2(ratio) : (double)NAN,
+            .is_filled = true,
+            .cannot_run = has_status && (status == NULL || strcmp(status, "ok") != 0)};
     }
     return FULCRUM_OK;
 }
@@ -740,11 +733,21 @@ static void lay_out(struct fulcrum_canvas *canvas, const struct fulcrum_page *pa
     }
 }
 
-/* The scale of colours, with the contours on it: those without a label too. */
-static void draw_scale(struct fulcrum_canvas *canvas, const struct picture *picture)
+static void draw_frame(struct fulcrum_canvas *canvas, const struct picture *picture)
 {
     const struct fulcrum_pen line = fulcrum_palette_rule(FULCRUM_TONE_SOFT, 0.8);
     struct fulcrum_rect panel = picture->panel;
+    const struct fulcrum_side_axis sides[] = {
+        {&picture->y.axis, FULCRUM_SIDE_LEFT, panel, 0.0, 0.0, picture->data->y_label,
+            FULCRUM_AXIS_TICKS | FULCRUM_AXIS_NUMBERS},
+        {&picture->x.axis, FULCRUM_SIDE_BELOW, panel, picture->body.x0, panel.x1 + 10.0,
+            picture->data->x_label, FULCRUM_AXIS_TICKS | FULCRUM_AXIS_NUMBERS}};
+    fulcrum_header_draw(canvas, &picture->header, picture->body);
+    fulcrum_canvas_record(canvas, FULCRUM_BOX_PANEL, panel);
+    fulcrum_canvas_border(canvas, &line, panel);
+    fulcrum_side_axis_draw(canvas, &sides[0]);
+    fulcrum_side_axis_draw(canvas, &sides[1]);
+    /* The scale of colours, with the contours on it: those without a label too. */
     struct fulcrum_rect bar = {panel.x1 + scale_gap_pt, panel.y0,
         panel.x1 + scale_gap_pt + scale_pt, panel.y1};
     double step_pt = (bar.y1 - bar.y0) / COLOURS;
@@ -774,23 +777,6 @@ static void draw_scale(struct fulcrum_canvas *canvas, const struct picture *pict
         .label = picture->data->value_name,
         .parts = FULCRUM_AXIS_TICKS | FULCRUM_AXIS_NUMBERS};
     fulcrum_side_axis_draw(canvas, &right);
-}
-
-static void draw_frame(struct fulcrum_canvas *canvas, const struct picture *picture)
-{
-    const struct fulcrum_pen line = fulcrum_palette_rule(FULCRUM_TONE_SOFT, 0.8);
-    struct fulcrum_rect panel = picture->panel;
-    const struct fulcrum_side_axis sides[] = {
-        {&picture->y.axis, FULCRUM_SIDE_LEFT, panel, 0.0, 0.0, picture->data->y_label,
-            FULCRUM_AXIS_TICKS | FULCRUM_AXIS_NUMBERS},
-        {&picture->x.axis, FULCRUM_SIDE_BELOW, panel, picture->body.x0, panel.x1 + 10.0,
-            picture->data->x_label, FULCRUM_AXIS_TICKS | FULCRUM_AXIS_NUMBERS}};
-    fulcrum_header_draw(canvas, &picture->header, picture->body);
-    fulcrum_canvas_record(canvas, FULCRUM_BOX_PANEL, panel);
-    fulcrum_canvas_border(canvas, &line, panel);
-    fulcrum_side_axis_draw(canvas, &sides[0]);
-    fulcrum_side_axis_draw(canvas, &sides[1]);
-    draw_scale(canvas, picture);
 }
 
 /* --- Colours --- */
