@@ -95,24 +95,6 @@ enum fulcrum_status fulcrum_field_set_number(const struct fulcrum_field *field,
     return FULCRUM_OK;
 }
 
-static enum fulcrum_status set_choice(const struct fulcrum_field *field,
-    struct fulcrum_design *design, const char *value, struct fulcrum_error *err)
-{
-    char names[200] = "";
-    size_t used = 0;
-    for (int i = 0; field->choice(i) != NULL; i++) {
-        if (strcmp(field->choice(i), value) == 0) {
-            memcpy((char *)design + field->offset, &i, sizeof i);
-            return FULCRUM_OK;
-        }
-        int length = snprintf(names + used, sizeof names - used, "%s%s",
-            i > 0 ? ", " : "", field->choice(i));
-        used += length > 0 && (size_t)length < sizeof names - used ? (size_t)length : 0;
-    }
-    return fulcrum_fail(err, FULCRUM_ERR_RANGE, "%s = \"%s\": expected one of %s",
-        field->path, value, names);
-}
-
 enum fulcrum_status fulcrum_field_set_text(const struct fulcrum_field *field,
     struct fulcrum_design *design, const char *value, struct fulcrum_error *err)
 {
@@ -125,7 +107,20 @@ enum fulcrum_status fulcrum_field_set_text(const struct fulcrum_field *field,
         return FULCRUM_OK;
     }
     if (field->kind == FULCRUM_FIELD_CHOICE) {
-        return set_choice(field, design, value, err);
+        char names[200] = "";
+        size_t used = 0;
+        for (int i = 0; field->choice(i) != NULL; i++) {
+            if (strcmp(field->choice(i), value) == 0) {
+                memcpy((char *)design + field->offset, &i, sizeof i);
+                return FULCRUM_OK;
+            }
+            int length = snprintf(names + used, sizeof names - used, "%s%s",
+                i > 0 ? ", " : "", field->choice(i));
+            used +=
+                length > 0 && (size_t)length < sizeof names - used ? (size_t)length : 0;
+        }
+        return fulcrum_fail(err, FULCRUM_ERR_RANGE, "%s = \"%s\": expected one of %s",
+            field->path, value, names);
     }
     char *end = NULL;
     double number = strtod(value, &end);

@@ -401,18 +401,6 @@ static void add_stay(
     sum->on_cores_s += fmin(stepping, cores) * time_s;
 }
 
-/* Completions one by one, from w waiting to `least`. */
-static void tabulate_fill(struct chain *chain)
-{
-    for (size_t w = chain->least; w-- > 0;) {
-        size_t n = chain->actors - w;
-        double stay_s = 1.0 / chain->rate_per_s[n];
-        chain->fill[w] = chain->fill[w + 1];
-        chain->fill[w].time_s += stay_s;
-        add_stay(&chain->fill[w], chain, n, stay_s);
-    }
-}
-
 static bool init(struct chain *chain, const struct fulcrum_network *network)
 {
     bool is_fixed = network->policy == FULCRUM_BATCH_FIXED;
@@ -440,7 +428,14 @@ static bool init(struct chain *chain, const struct fulcrum_network *network)
         chain->rate_per_s[n] =
             fulcrum_cpu_capacity(&network->cpu, (double)n) / network->step.mean_s;
     }
-    tabulate_fill(chain);
+    /* Completions one by one, from w waiting to `least`. */
+    for (size_t w = chain->least; w-- > 0;) {
+        size_t n = chain->actors - w;
+        double stay_s = 1.0 / chain->rate_per_s[n];
+        chain->fill[w] = chain->fill[w + 1];
+        chain->fill[w].time_s += stay_s;
+        add_stay(&chain->fill[w], chain, n, stay_s);
+    }
     return true;
 }
 

@@ -404,50 +404,46 @@ static struct wide weight(
         wide_series_at(others, solver->customers - k));
 }
 
-static void tell_station(struct solver *solver, size_t index, size_t depth)
-{
-    const struct fulcrum_product_form_station *station =
-        &solver->network->stations[index];
-    struct fulcrum_product_form_load *load = &solver->loads[index];
-    const struct wide_series *others = &solver->without[depth];
-    set_kernel(solver, station, solver->customers);
-    struct wide sum = {0.0, 0};
-    for (size_t k = 0; k <= solver->customers; k++) {
-        sum = wide_sum(sum, weight(solver, others, k));
-    }
-    double busy = 0.0;
-    double mean = 0.0;
-    double rate = 0.0;
-    for (size_t k = 0; k <= solver->customers; k++) {
-        double chance = wide_ratio(weight(solver, others, k), sum);
-        if (load->chance != NULL) {
-            load->chance[k] = chance;
-        }
-        if (k > 0) {
-            busy += chance;
-            mean += chance * (double)k;
-            rate += chance * rate_at(station, k);
-        }
-    }
-    /* Every station must see the same customers pass. */
-    double cycles_per_unit = rate * solver->unit_s / demand_s(station);
-    if (!(solver->cycles_per_unit > 0.0)) {
-        solver->cycles_per_unit = cycles_per_unit;
-    }
-    double apart = fabs(cycles_per_unit - solver->cycles_per_unit);
-    solver->agree &= apart <= TOLERANCE_REL * solver->cycles_per_unit;
-    load->mean_customers = mean;
-    load->busy_frac =
-        station->type == FULCRUM_STATION_MULTI ? rate / station->servers : busy;
-}
-
 /* Tells of `count` stations; the others are in without[depth]. */
 /* NOLINTNEXTLINE(misc-no-recursion): as deep as log2 of the stations */
 static void tell(struct solver *solver, size_t first, size_t count, size_t depth)
 {
     assert(depth + 1 < DEPTHS || count == 1);
     if (count == 1) {
-        tell_station(solver, solver->queueing[first], depth);
+        const struct fulcrum_product_form_station *station =
+            &solver->network->stations[solver->queueing[first]];
+        struct fulcrum_product_form_load *load =
+            &solver->loads[solver->queueing[first]];
+        const struct wide_series *others = &solver->without[depth];
+        set_kernel(solver, station, solver->customers);
+        struct wide sum = {0.0, 0};
+        for (size_t k = 0; k <= solver->customers; k++) {
+            sum = wide_sum(sum, weight(solver, others, k));
+        }
+        double busy = 0.0;
+        double mean = 0.0;
+        double rate = 0.0;
+        for (size_t k = 0; k <= solver->customers; k++) {
+            double chance = wide_ratio(weight(solver, others, k), sum);
+            if (load->chance != NULL) {
+                load->chance[k] = chance;
+            }
+            if (k > 0) {
+                busy += chance;
+                mean += chance * (double)k;
+                rate += chance * rate_at(station, k);
+            }
+        }
+        /* Every station must see the same customers pass. */
+        double cycles_per_unit = rate * solver->unit_s / demand_s(station);
+        if (!(solver->cycles_per_unit > 0.0)) {
+            solver->cycles_per_unit = cycles_per_unit;
+        }
+        double apart = fabs(cycles_per_unit - solver->cycles_per_unit);
+        solver->agree &= apart <= TOLERANCE_REL * solver->cycles_per_unit;
+        load->mean_customers = mean;
+        load->busy_frac =
+            station->type == FULCRUM_STATION_MULTI ? rate / station->servers : busy;
         return;
     }
     size_t half = count / 2;

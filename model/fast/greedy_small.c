@@ -989,9 +989,20 @@ static void add_batch(
     }
 }
 
-/* The states that start a batch of this size; returns their chance. */
-static double begin_queueing(struct chain *chain, size_t batch)
+/* Counts time_s with as many at the CPU as the queue tells. */
+static void add_queue_time(struct chain *chain, double time_s)
 {
+    for (size_t n = 1; n <= chain->actors; n++) {
+        add_time(chain, (double)n, chain->queue.now.chance[n] * time_s);
+    }
+}
+
+/* All batches of one size, where actors wait for threads. */
+static void serve_queueing(struct chain *chain, size_t batch)
+{
+    const struct stage *stage = &chain->stage[batch];
+    const struct thread_queue *queue = &chain->queue;
+    /* The states that start a batch of this size. */
     size_t last = batch < chain->limit ? batch : chain->actors;
     double all = 0.0;
     size_t numbers = (chain->actors + 1) * (NODES + 3);
@@ -1009,23 +1020,6 @@ static double begin_queueing(struct chain *chain, size_t batch)
             }
         }
     }
-    return all;
-}
-
-/* Counts time_s with as many at the CPU as the queue tells. */
-static void add_queue_time(struct chain *chain, double time_s)
-{
-    for (size_t n = 1; n <= chain->actors; n++) {
-        add_time(chain, (double)n, chain->queue.now.chance[n] * time_s);
-    }
-}
-
-/* All batches of one size, where actors wait for threads. */
-static void serve_queueing(struct chain *chain, size_t batch)
-{
-    const struct stage *stage = &chain->stage[batch];
-    const struct thread_queue *queue = &chain->queue;
-    double all = begin_queueing(chain, batch);
     if (all <= 0.0) {
         return;
     }

@@ -271,14 +271,6 @@ static size_t finish_inference(struct fulcrum_pipeline *pipeline)
     return 0;
 }
 
-static size_t finish_delay(struct fulcrum_pipeline *pipeline)
-{
-    size_t size = queue_pop(&pipeline->delayed).size;
-    pipeline->delayed_items -= size;
-    await_delay(pipeline);
-    return size;
-}
-
 /* Comparing work, not times, is immune to rounding. */
 static size_t finish_on_gpu(struct fulcrum_pipeline *pipeline)
 {
@@ -298,7 +290,10 @@ size_t fulcrum_pipeline_event(struct fulcrum_pipeline *pipeline)
 {
     size_t released = 0;
     if (pipeline->delay_end_s <= pipeline->now_s) {
-        released = finish_delay(pipeline);
+        size_t size = queue_pop(&pipeline->delayed).size;
+        pipeline->delayed_items -= size;
+        await_delay(pipeline);
+        released = size;
     } else if (pipeline->host_end_s <= pipeline->now_s) {
         size_t size = pipeline->on_host;
         pipeline->on_host = 0;

@@ -526,20 +526,6 @@ static void start_turns(struct simulation *sim)
     }
 }
 
-/* The beginning of a simulation draws as many numbers, in the same order, as without.
- */
-static void release_first_turns(struct simulation *sim)
-{
-    for (size_t i = 0; i < sim->at_cpu; i++) {
-        double length_s = source_next(&sim->source);
-        if (i < sim->servers && sim->source.law != FULCRUM_LAW_DETERMINISTIC) {
-            length_s *= source_uniform(&sim->source);
-        }
-        fulcrum_turn_queue_join(&sim->turns, length_s);
-    }
-    start_turns(sim);
-}
-
 /*
  * Half of the actors wait for the first batch, the others are somewhere within a step
  * unless all steps are equal. Where batches take much longer than steps, actors change
@@ -553,7 +539,17 @@ static void release_first(struct simulation *sim)
     sim->waiting = is_alternating ? actors : actors / 2;
     sim->at_cpu = actors - sim->waiting;
     if (sim->slice_s > 0.0) {
-        release_first_turns(sim);
+        /* The beginning of a simulation draws as many numbers, in the same order, as
+         * without.
+         */
+        for (size_t i = 0; i < sim->at_cpu; i++) {
+            double length_s = source_next(&sim->source);
+            if (i < sim->servers && sim->source.law != FULCRUM_LAW_DETERMINISTIC) {
+                length_s *= source_uniform(&sim->source);
+            }
+            fulcrum_turn_queue_join(&sim->turns, length_s);
+        }
+        start_turns(sim);
         return;
     }
     size_t first = sim->at_cpu < sim->servers ? sim->at_cpu : sim->servers;

@@ -132,27 +132,6 @@ static double ticks_between(const struct fulcrum_axis *axis, double step)
     return floor(axis->hi / step + slack) - ceil(axis->lo / step - slack) + 1.0;
 }
 
-/* At most `wanted` ticks, but for axes where that would leave fewer than two. */
-static void linear_ticks(struct fulcrum_axis *axis, double wanted, const char *unit)
-{
-    double i = 3.0 * floor(log10((axis->hi - axis->lo) / wanted));
-    while (ticks_between(axis, nice_step(i)) > wanted) {
-        i++;
-    }
-    while (ticks_between(axis, nice_step(i)) < 2.0) {
-        i--;
-    }
-    double step = nice_step(i);
-    double first = ceil(axis->lo / step - slack);
-    size_t count = (size_t)ticks_between(axis, step);
-    for (size_t j = 0; j < count; j++) {
-        char label[FULCRUM_TICK_LABEL_SIZE];
-        double value = (first + (double)j) * step + 0.0; /* turns -0 into 0 */
-        round_text(label, sizeof label, value, unit);
-        add_tick(axis, value, 0, label);
-    }
-}
-
 /* Powers of ten, thinned by a stride where there are more than labels wanted. */
 static void log_ticks(struct fulcrum_axis *axis, double wanted, const char *unit)
 {
@@ -252,7 +231,24 @@ void fulcrum_axis_fit(struct fulcrum_axis *axis, const struct fulcrum_limits *sp
     }
     if (labelled < 2) {
         axis->tick_count = 0;
-        linear_ticks(axis, wanted, options->unit);
+        /* At most `wanted` ticks, but for axes where that would leave fewer than two.
+         */
+        double i = 3.0 * floor(log10((axis->hi - axis->lo) / wanted));
+        while (ticks_between(axis, nice_step(i)) > wanted) {
+            i++;
+        }
+        while (ticks_between(axis, nice_step(i)) < 2.0) {
+            i--;
+        }
+        double step = nice_step(i);
+        double first = ceil(axis->lo / step - slack);
+        size_t count = (size_t)ticks_between(axis, step);
+        for (size_t j = 0; j < count; j++) {
+            char label[FULCRUM_TICK_LABEL_SIZE];
+            double value = (first + (double)j) * step + 0.0; /* turns -0 into 0 */
+            round_text(label, sizeof label, value, options->unit);
+            add_tick(axis, value, 0, label);
+        }
     }
 }
 

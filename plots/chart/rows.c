@@ -247,10 +247,19 @@ static void draw_beside(struct fulcrum_canvas *canvas, struct fulcrum_text style
     }
 }
 
-/* Beyond the ends of all bars of the row. */
-static void draw_end_texts(struct fulcrum_canvas *canvas, const struct layout *layout,
-    const struct fulcrum_row *row, double middle)
+static void draw_row(struct fulcrum_canvas *canvas, const struct layout *layout,
+    const struct fulcrum_row *row, double top)
 {
+    double middle = top + layout->row_pt / 2.0;
+    if (row->has_mark && fulcrum_axis_shows(layout->axis.kind, row->mark)) {
+        static const struct fulcrum_marker diamond = {
+            FULCRUM_MARKER_DIAMOND, FULCRUM_MARKER_HOLLOW, 5.0};
+        const struct fulcrum_pen pen = {
+            .rgb = FULCRUM_TONE_INK, .width_pt = 0.8, .kind = FULCRUM_BOX_DATA};
+        fulcrum_canvas_marker(canvas, &pen, &diamond,
+            (struct fulcrum_spot){fulcrum_axis_at(&layout->axis, row->mark), middle});
+    }
+    /* Beyond the ends of all bars of the row. */
     const double gap = 3.0;
     double least = INFINITY;
     double most = -INFINITY;
@@ -269,21 +278,6 @@ static void draw_end_texts(struct fulcrum_canvas *canvas, const struct layout *l
             (struct fulcrum_spot){fulcrum_axis_at(&layout->axis, most) + gap, middle},
             row->hi_text);
     }
-}
-
-static void draw_row(struct fulcrum_canvas *canvas, const struct layout *layout,
-    const struct fulcrum_row *row, double top)
-{
-    double middle = top + layout->row_pt / 2.0;
-    if (row->has_mark && fulcrum_axis_shows(layout->axis.kind, row->mark)) {
-        static const struct fulcrum_marker diamond = {
-            FULCRUM_MARKER_DIAMOND, FULCRUM_MARKER_HOLLOW, 5.0};
-        const struct fulcrum_pen pen = {
-            .rgb = FULCRUM_TONE_INK, .width_pt = 0.8, .kind = FULCRUM_BOX_DATA};
-        fulcrum_canvas_marker(canvas, &pen, &diamond,
-            (struct fulcrum_spot){fulcrum_axis_at(&layout->axis, row->mark), middle});
-    }
-    draw_end_texts(canvas, layout, row, middle);
     struct fulcrum_text style = fulcrum_palette_anchored(FULCRUM_TEXT_TICK, 0.0, 0.5);
     draw_beside(canvas, style, (struct fulcrum_spot){layout->frame.x1 + gap_pt, middle},
         layout->text_pt, row->text);

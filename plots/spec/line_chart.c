@@ -192,11 +192,6 @@ static const struct fulcrum_line_key *find_x(
     return found != NULL ? found : &chart->x[0];
 }
 
-static bool has_gaps(enum fulcrum_line_look look)
-{
-    return look == FULCRUM_LINE_MARKED || look == FULCRUM_LINE_BROKEN;
-}
-
 static bool is_joined(enum fulcrum_line_look look)
 {
     return look != FULCRUM_LINE_POINTS && look != FULCRUM_LINE_BARS;
@@ -485,7 +480,8 @@ static void take_values(struct picture *picture, struct values *values,
         bool is_known = isfinite(cell.number);
         if (!(place->group == NULL ||
                 strcmp(group_of(picture, row), place->group) == 0) ||
-            !(is_known || has_gaps(from->look))) {
+            !(is_known || (from->look == FULCRUM_LINE_MARKED ||
+                              from->look == FULCRUM_LINE_BROKEN))) {
             continue;
         }
         cell = (struct fulcrum_cell){
