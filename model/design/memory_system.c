@@ -196,7 +196,6 @@ static struct gpu_memory memory_of(
     }
     if (trains(workload)) {
         /* Burn-in is computed too, but keeps nothing for a backward pass. */
-        const struct fulcrum_workload_training *training = &design->workload.training;
         const struct fulcrum_workload_network *network = &design->workload.network;
         /* Samples of a training step on one GPU: of a batch that workers divide, its
          * part. */
@@ -207,8 +206,8 @@ static struct gpu_memory memory_of(
                          layout.instance_count;
         double batch =
             design->workload.training.batch_size / parts / (is_split ? workers : 1.0);
-        double trained = batch * training->unroll_length;
-        double warmed = batch * training->burn_in_length;
+        double trained = batch * design->workload.training.unroll_length;
+        double warmed = batch * design->workload.training.burn_in_length;
         double read = isnan(warmed) ? trained : trained + warmed;
         out.training_byte = known(read * network->observation_byte, &out) +
                             known(trained * network->activation_byte, &out);

@@ -414,17 +414,16 @@ static void tell(struct solver *solver, size_t first, size_t count, size_t depth
             &solver->network->stations[solver->queueing[first]];
         struct fulcrum_product_form_load *load =
             &solver->loads[solver->queueing[first]];
-        const struct wide_series *others = &solver->without[depth];
         set_kernel(solver, station, solver->customers);
         struct wide sum = {0.0, 0};
         for (size_t k = 0; k <= solver->customers; k++) {
-            sum = wide_sum(sum, weight(solver, others, k));
+            sum = wide_sum(sum, weight(solver, &solver->without[depth], k));
         }
         double busy = 0.0;
         double mean = 0.0;
         double rate = 0.0;
         for (size_t k = 0; k <= solver->customers; k++) {
-            double chance = wide_ratio(weight(solver, others, k), sum);
+            double chance = wide_ratio(weight(solver, &solver->without[depth], k), sum);
             if (load->chance != NULL) {
                 load->chance[k] = chance;
             }
@@ -516,12 +515,11 @@ static enum fulcrum_status audit(const struct fulcrum_product_form_network *netw
     double slow_s = 0.0;
     double crowd_per_s = (double)INFINITY;
     for (size_t i = 0; i < network->station_count; i++) {
-        const struct fulcrum_product_form_station *station = &network->stations[i];
-        double each_s = demand_s(station);
+        double each_s = demand_s(&network->stations[i]);
         if (each_s > 0.0) {
             struct limits limits = {(double)INFINITY, 0.0, 0.0};
             for (size_t j = 1; j <= (size_t)network->customers; j++) {
-                double rate = rate_at(station, j);
+                double rate = rate_at(&network->stations[i], j);
                 limits.least_each = fmin(limits.least_each, rate / (double)j);
                 limits.most_each = fmax(limits.most_each, rate / (double)j);
                 limits.most = fmax(limits.most, rate);
@@ -568,13 +566,12 @@ static enum fulcrum_status solve(
         }
     }
     /* f(0), f(1), ... of all delays together; a single 1 where there are none. */
-    struct wide_series *series = &solver->without[0];
     double share = delay_s(solver->network) / solver->unit_s;
     struct wide value = {1.0, 0};
-    wide_series_append(series, value);
+    wide_series_append(&solver->without[0], value);
     for (size_t n = 1; n <= solver->customers && share > 0.0; n++) {
         value = wide_times(value, share / (double)n);
-        wide_series_append(series, value);
+        wide_series_append(&solver->without[0], value);
     }
     if (solver->queueing_count > 0) {
         tell(solver, 0, solver->queueing_count, 0);

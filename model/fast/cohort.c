@@ -638,9 +638,8 @@ static void add_means(
  */
 static double forming_sd_s(const struct problem *problem, const struct orbit *orbit)
 {
-    const struct fulcrum_network *network = problem->network;
     struct fulcrum_batch_service pace = fulcrum_batch_service_unhurried(
-        network, problem->gpu_stretch, network->batch_size);
+        problem->network, problem->gpu_stretch, problem->network->batch_size);
     double turns = pace.latency_s / orbit->time_s;
     double since = (ceil(turns - NOW) - turns) * orbit->time_s;
     since = since > NOW * orbit->time_s ? since : orbit->time_s;

@@ -564,12 +564,11 @@ static void set_pace(struct walk *walk, double at_cpu)
 /* When the batch of so many cycles ago is released; none is left below 0. */
 static double next_release_s(const struct walk *walk)
 {
-    const struct state *state = walk->state;
     if (walk->underway < -0.5) {
         return (double)INFINITY;
     }
-    double jitter_s = walk->underway > 0.5 ? state->jitter_s : 0.0;
-    return walk->latency_s - walk->underway * state->period_s - jitter_s;
+    double jitter_s = walk->underway > 0.5 ? walk->state->jitter_s : 0.0;
+    return walk->latency_s - walk->underway * walk->state->period_s - jitter_s;
 }
 
 /* Fills free threads; what starts in a slice has already lost the tail's first part. */

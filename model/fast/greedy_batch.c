@@ -104,10 +104,9 @@ static double idle_rate(const struct problem *problem, double outside)
  */
 static double spread(const struct problem *problem, const struct state *state)
 {
-    const struct fulcrum_network *network = problem->network;
-    double rate =
-        fulcrum_cpu_drain_rate(problem->drain, network->actors - state->batch) /
-        network->step.mean_s;
+    double rate = fulcrum_cpu_drain_rate(
+                      problem->drain, problem->network->actors - state->batch) /
+                  problem->network->step.mean_s;
     double items_s = state->pace.interval_s - problem->least_s;
     double echo =
         fulcrum_min(MOST_ECHO, rate * items_s / fulcrum_max(1.0, state->batch));

@@ -213,9 +213,8 @@ static enum fulcrum_status solve_greedy(struct fulcrum_steady *steady,
         fulcrum_batch_service_of(network, gpu_stretch, field.cycle.batch);
     /* Steps that are over in no time beside a batch have no law that matters. */
     double interval_s = pace.interval_s;
-    const struct fulcrum_step *step = &steady->network.step;
-    bool lawful = step->law != FULCRUM_LAW_EXPONENTIAL &&
-                  step->mean_s > NO_STEP_FRAC * interval_s;
+    bool lawful = steady->network.step.law != FULCRUM_LAW_EXPONENTIAL &&
+                  steady->network.step.mean_s > NO_STEP_FRAC * interval_s;
     double servers = fulcrum_cpu_servers(&network->cpu);
     double cv = fulcrum_step_cv(&network->step);
     double chance = field.cycle.steps_per_s / field.plain_steps_per_s;

@@ -550,11 +550,10 @@ static void add_instance(const struct assignment *assignment, size_t j,
 {
     const struct fulcrum_mig *mig = assignment->sharing->mig;
     size_t k = assignment->profile[j];
-    const struct fulcrum_mig_profile *profile = &mig->profiles[k];
     struct fulcrum_gpu_part *part = part_for(out, load->stages, k);
     part->instances += 1.0;
-    part->sm_frac = profile->sm_count / mig->sm_count;
-    part->dram_frac = profile->memory_slice_count / mig->memory_slice_count;
+    part->sm_frac = mig->profiles[k].sm_count / mig->sm_count;
+    part->dram_frac = mig->profiles[k].memory_slice_count / mig->memory_slice_count;
     part->round_s = slice_s(assignment, load, k);
 }
 

@@ -152,14 +152,13 @@ static void fill_watts(const struct solved_point *point, double *value)
 static void fill_values(const struct solved_point *point, double *value)
 {
     const struct fulcrum_workload *workload = &point->design.workload;
-    const struct fulcrum_solution *solution = &point->solution;
     double requests = point->replicas.count * point->replicas.steps_per_request;
-    double steps_per_s = solution->steps_per_s * requests;
+    double steps_per_s = point->solution.steps_per_s * requests;
     value[FULCRUM_OUTPUT_steps_per_s] = steps_per_s;
     value[FULCRUM_OUTPUT_frames_per_s] = steps_per_s * workload->frame_skip;
     value[FULCRUM_OUTPUT_runtime_s] = workload->total_env_steps / steps_per_s;
     value[FULCRUM_OUTPUT_mean_batch] =
-        solution->mean_batch * point->replicas.steps_per_request;
+        point->solution.mean_batch * point->replicas.steps_per_request;
     /* What training on many GPUs costs: docs/model.md "Training on many devices". */
     const struct fulcrum_cluster_step *step = &point->replicas.training;
     bool trains = step->worker_count > 0.0;
@@ -184,11 +183,10 @@ static void fill_values(const struct solved_point *point, double *value)
     fill_watts(point, value);
     /* The paper's metric: hardware threads / SMs, of the machine and of the run. */
     const struct fulcrum_machine *machine = &point->design.machine;
-    const struct fulcrum_run *run = &point->design.run;
     double threads = machine->cpu.thread_count;
     bool has_gpu = machine->accelerator == FULCRUM_ACCELERATOR_GPU;
     double machine_sms = machine->gpu.count * machine->gpu.sm_count;
-    double used_sms = run->gpu_count * run->sm_count;
+    double used_sms = point->design.run.gpu_count * point->design.run.sm_count;
     double actor_threads = point->replicas.count / point->replicas.node_count *
                            fulcrum_cpu_servers(&point->replicas.network.cpu);
     value[FULCRUM_OUTPUT_cpu_gpu_ratio_machine] =

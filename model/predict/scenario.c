@@ -518,9 +518,8 @@ static bool is_set(
 static bool is_given(
     const struct list *list, size_t first, const struct fulcrum_field *field)
 {
-    const struct fulcrum_scenario_inputs *inputs = list->inputs;
-    for (size_t i = first; i < inputs->calibration_count; i++) {
-        const struct fulcrum_calibration *calibration = inputs->calibrations[i];
+    for (size_t i = first; i < list->inputs->calibration_count; i++) {
+        const struct fulcrum_calibration *calibration = list->inputs->calibrations[i];
         if (fulcrum_calibration_parameter(calibration, field->path) != NULL &&
             fulcrum_calibration_holds(calibration, &list->machine, field->path)) {
             return true;

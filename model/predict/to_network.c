@@ -509,12 +509,11 @@ static struct pauses pauses_of(const struct fulcrum_network *network,
 static double cold_s(
     const struct fulcrum_replicas *replicas, const struct fulcrum_solution *solution)
 {
-    const struct fulcrum_network *network = &replicas->network;
     double gpu_frac = replicas->learner_count > 0.0 ? solution->gpu_inference_busy_frac
                                                     : solution->gpu_busy_frac;
     double busy_frac =
-        gpu_frac + (network->depth > 1.0 ? 0.0 : solution->host_busy_frac);
-    struct pauses pauses = pauses_of(network, solution, busy_frac);
+        gpu_frac + (replicas->network.depth > 1.0 ? 0.0 : solution->host_busy_frac);
+    struct pauses pauses = pauses_of(&replicas->network, solution, busy_frac);
     return pauses.chance *
            fulcrum_cold_s(replicas->cold_s, replicas->cooling_s, pauses.mean_s);
 }

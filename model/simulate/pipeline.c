@@ -143,14 +143,13 @@ static double lesser(double first, double second)
  */
 static void await_steps(struct fulcrum_pipeline *pipeline)
 {
-    const struct fulcrum_training *training = &pipeline->network->training;
-    double period = training->env_steps_per_train_step;
+    double period = pipeline->network->training.env_steps_per_train_step;
     bool trains = period > 0.0;
     pipeline->train_at_steps = trains && !pipeline->training
                                    ? ceil(pipeline->trained_steps + period)
                                    : (double)INFINITY;
     bool is_alternating = pipeline->network->loop == FULCRUM_LOOP_ALTERNATING;
-    double queue = is_alternating ? 1.0 : training->queue_train_steps;
+    double queue = is_alternating ? 1.0 : pipeline->network->training.queue_train_steps;
     pipeline->block_at_steps = !trains ? (double)INFINITY
                                : is_alternating && pipeline->training
                                    ? 0.0

@@ -835,9 +835,8 @@ static bool measure(struct simulation *sim, struct measurement *measured,
         if (backlog_rel(sim, measured) <= 0.5 * half_width_rel) {
             /* Correlated windows make the interval too narrow: then it must have room
              * to spare. */
-            const struct batch_means *means = &measured->means;
-            double half = half_width_rel_of(means);
-            if (correlation_of(means) > MOST_CORRELATION) {
+            double half = half_width_rel_of(&measured->means);
+            if (correlation_of(&measured->means) > MOST_CORRELATION) {
                 half *= CORRELATED_FACTOR;
             }
             settled = half + backlog_rel(sim, measured) <= half_width_rel;

@@ -114,9 +114,8 @@ static bool is_soon_beaten(struct fulcrum_pareto *pareto, const struct entry *en
 {
     for (size_t i = 0; i <= PROBES && i < pareto->front_count; i++) {
         size_t at = i == 0 ? pareto->beater : (i - 1) * pareto->front_count / PROBES;
-        const struct entry *other = &pareto->entries[at];
-        if (at < pareto->front_count && reaches(other, entry) &&
-            !reaches(entry, other)) {
+        if (at < pareto->front_count && reaches(&pareto->entries[at], entry) &&
+            !reaches(entry, &pareto->entries[at])) {
             pareto->beater = at;
             return true;
         }

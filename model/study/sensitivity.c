@@ -340,9 +340,8 @@ static size_t settle_others(const struct fulcrum_sensitivity_plan *plan, size_t 
 /* Fields that nothing else gives stand at the middle of their range. */
 static void settle_spans(struct job *job)
 {
-    const struct fulcrum_sensitivity_plan *plan = job->plan;
-    for (size_t i = 0; i < plan->input_count; i++) {
-        const struct fulcrum_field_range *span = plan->inputs[i].span;
+    for (size_t i = 0; i < job->plan->input_count; i++) {
+        const struct fulcrum_field_range *span = job->plan->inputs[i].span;
         struct fulcrum_reach *reach = &job->result->reaches[i];
         job->span_values[i] = FULCRUM_UNKNOWN;
         if (span != NULL) {

@@ -224,13 +224,12 @@ size_t fulcrum_sobol_evaluations(const struct fulcrum_sobol_problem *problem,
 /* The coordinates of column `column`: A or B, and one input of the other. */
 static void mix(const struct job *job, const double *row, size_t column, double *out)
 {
-    const struct fulcrum_sobol_problem *problem = job->problem;
-    size_t count = problem->coordinate_count;
+    size_t count = job->problem->coordinate_count;
     const double *own = row + (column % 2) * count;
     const double *other = row + (1 - column % 2) * count;
     size_t changed = column / 2 - 1; /* beyond every input for A and B themselves */
     for (size_t j = 0; j < count; j++) {
-        out[j] = problem->input_of[j] == changed ? other[j] : own[j];
+        out[j] = job->problem->input_of[j] == changed ? other[j] : own[j];
     }
 }
 

@@ -861,7 +861,6 @@ static void work_off(void *context, size_t thread)
 /* Returns what the last visit said. */
 static bool visit_all(const struct sweep *sweep)
 {
-    const struct fulcrum_sweep_visitor *visitor = sweep->visitor;
     size_t few_most = GSL_MAX(FEW_POINTS, FEW_POINTS_PER_THREAD * sweep->thread_count);
     size_t few = sweep->thread_count;
     size_t run = 1;
@@ -872,7 +871,7 @@ static bool visit_all(const struct sweep *sweep)
         struct block block = {sweep, &queue};
         fulcrum_parallel_each(sweep->thread_count, work_off, &block);
         size_t count = queue.next - start;
-        stop = visitor->visit(visitor->context, sweep->block, count);
+        stop = sweep->visitor->visit(sweep->visitor->context, sweep->block, count);
         start = queue.next;
         few = GSL_MIN(2 * few, few_most);
         run = GSL_MAX(

@@ -118,9 +118,8 @@ static void add_step(void *context, struct fulcrum_study *study, size_t index,
         one[FULCRUM_CLUSTER_QUALITY_RUNTIME] / values[FULCRUM_CLUSTER_QUALITY_RUNTIME];
     if (draw == 0 && index > 0) {
         struct fulcrum_cluster_row *row = &work->rows->rows[index - 1];
-        const struct fulcrum_prediction *prediction = &study->predictions[index];
-        row->flags = design->flags | replicas.flags | prediction->flags;
-        row->solver_error_rel = prediction->solver_error_rel;
+        row->flags = design->flags | replicas.flags | study->predictions[index].flags;
+        row->solver_error_rel = study->predictions[index].solver_error_rel;
     }
 }
 

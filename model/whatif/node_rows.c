@@ -248,14 +248,13 @@ static int visit(void *context, const struct fulcrum_sweep_point *points, size_t
 static enum fulcrum_status set_up(struct job *job, struct fulcrum_error *err)
 {
     const struct fulcrum_node_plan *plan = job->plan;
-    const struct fulcrum_machine *machine = &job->inputs->base->machine;
     job->axes[GPUS] = plan->sweep.axes[GPUS];
-    job->axes[GPUS].count = count_gpus(plan, machine);
+    job->axes[GPUS].count = count_gpus(plan, &job->inputs->base->machine);
     job->axes[LEARNERS] = plan->sweep.axes[LEARNERS];
     job->sweep = plan->sweep;
     job->sweep.axes = job->axes;
     job->sweep.axis_count = FULCRUM_NODE_AXES;
-    job->expected = fulcrum_node_row_count(plan, machine);
+    job->expected = fulcrum_node_row_count(plan, &job->inputs->base->machine);
     size_t points = fulcrum_sweep_count(&job->sweep);
     size_t slots = points < FULCRUM_SWEEP_BLOCK ? points : FULCRUM_SWEEP_BLOCK;
     job->needs = calloc(slots + 1, sizeof *job->needs);

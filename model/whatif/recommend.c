@@ -698,8 +698,7 @@ static enum fulcrum_status start(struct need_search *need, struct fulcrum_error 
         need->settings, threads + (chooses ? 1 : 0), need->draw, plan->solver.seed};
     need->settings[threads] = actors;
     TRY(fulcrum_predictor_design(need->predictor, &point, &design, err));
-    const struct fulcrum_cpu *cpu = &design->machine.cpu;
-    need->per_core = cpu->thread_count / cpu->core_count;
+    need->per_core = design->machine.cpu.thread_count / design->machine.cpu.core_count;
     need->replicas = fulcrum_shard_count(design);
     need->threads = threads;
     need->settings[threads].field = fulcrum_field_find("machine.cpu.thread_count");

@@ -320,9 +320,8 @@ static void draw_ticks(struct fulcrum_canvas *canvas,
     const double out_pt[2])
 {
     for (size_t i = 0; i < at->axis->tick_count; i++) {
-        const struct fulcrum_tick *tick = &at->axis->ticks[i];
-        double along = fulcrum_axis_at(at->axis, tick->value);
-        double length_pt = out_pt[tick->label[0] != '\0' ? 0 : 1];
+        double along = fulcrum_axis_at(at->axis, at->axis->ticks[i].value);
+        double length_pt = out_pt[at->axis->ticks[i].label[0] != '\0' ? 0 : 1];
         if (fabs(length_pt) > 0.0) {
             fulcrum_canvas_line(canvas, pen, spot_beside(at, along, 0.0),
                 spot_beside(at, along, length_pt));

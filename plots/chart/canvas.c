@@ -691,7 +691,6 @@ static void put_paint(FILE *file, const char *what, const struct fulcrum_pen *pe
 
 static void put_path(FILE *file, const struct mark *mark)
 {
-    const struct fulcrum_spot *spots = mark->spots;
     bool is_fill = mark->kind == MARK_FILL;
     (void)fputs(is_fill ? "<polygon" : "<polyline fill=\"none\"", file);
     put_paint(file, is_fill ? "fill" : "stroke", &mark->pen);
@@ -704,8 +703,8 @@ static void put_path(FILE *file, const struct mark *mark)
     }
     (void)fputs(" points=\"", file);
     for (size_t i = 0; i < mark->count; i++) {
-        (void)fprintf(
-            file, "%s%g,%g", i > 0 ? " " : "", tenths(spots[i].x), tenths(spots[i].y));
+        (void)fprintf(file, "%s%g,%g", i > 0 ? " " : "", tenths(mark->spots[i].x),
+            tenths(mark->spots[i].y));
     }
     (void)fputs("\"/>\n", file);
 }

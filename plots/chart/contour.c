@@ -143,13 +143,12 @@ static void follow(struct tracing *tracing, size_t edge, struct fulcrum_contour 
 static enum fulcrum_status trace(
     struct tracing *tracing, struct fulcrum_contour *out, struct fulcrum_error *err)
 {
-    const struct fulcrum_contour_grid *grid = tracing->grid;
     for (size_t edge = 0; edge < tracing->edge_count; edge++) {
         tracing->links[edge][0] = no_edge;
         tracing->links[edge][1] = no_edge;
     }
-    for (size_t j = 0; j + 1 < grid->y_count; j++) {
-        for (size_t i = 0; i + 1 < grid->x_count; i++) {
+    for (size_t j = 0; j + 1 < tracing->grid->y_count; j++) {
+        for (size_t i = 0; i + 1 < tracing->grid->x_count; i++) {
             link_square(tracing, i, j);
         }
     }

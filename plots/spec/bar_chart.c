@@ -195,9 +195,8 @@ static void take_columns(struct picture *picture, struct bar *bar)
                        ? number_at(picture, bar->first, picture->chart->whole)
                        : 1.0;
     for (size_t k = 0; k < picture->part_count; k++) {
-        const char *key = picture->parts[k].key;
-        double size = number_at(picture, bar->first, key);
-        if (key[0] == '\0') {
+        double size = number_at(picture, bar->first, picture->parts[k].key);
+        if (picture->parts[k].key[0] == '\0') {
             size = whole - bar->whole;
             size = size < 0.0 && size >= -slack_frac * bar->whole ? 0.0 : size;
             bar->rest = size;
@@ -212,17 +211,16 @@ static void take_columns(struct picture *picture, struct bar *bar)
 
 static void take_rows(struct picture *picture, const char *size_key, struct bar *bar)
 {
-    const struct fulcrum_bar_chart *chart = picture->chart;
     for (size_t i = bar->first; i < bar->end; i++) {
-        double beyond =
-            number_at(picture, i, size_key) - number_at(picture, i, chart->upper);
+        double beyond = number_at(picture, i, size_key) -
+                        number_at(picture, i, picture->chart->upper);
         bar->is_split |= beyond > slack_frac;
     }
     for (size_t k = 0; k < picture->part_count; k++) {
         struct fulcrum_row_part piece = {
             .rgb = fulcrum_palette_pen(picture->parts[k].style).rgb};
         for (size_t i = bar->first; i < bar->end; i++) {
-            const char *key = words_at(picture, i, chart->part_column);
+            const char *key = words_at(picture, i, picture->chart->part_column);
             piece.size = number_at(picture, i, size_key);
             if (strcmp(key, picture->parts[k].key) == 0 && isfinite(piece.size)) {
                 add_part_row(picture, bar, i, piece);

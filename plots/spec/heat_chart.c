@@ -314,9 +314,8 @@ static void find_best(struct picture *picture)
     double best = most ? picture->span.hi : picture->span.lo;
     picture->best = picture->cell_count;
     for (size_t i = picture->cell_count; i-- > 0;) {
-        const struct cell *cell = &picture->cells[i];
-        if (is_known(cell)) {
-            double apart = fabs(cell->value - best);
+        if (is_known(&picture->cells[i])) {
+            double apart = fabs(picture->cells[i].value - best);
             picture->best = apart > 0.0 ? picture->best : i;
             picture->usable++;
             picture->near += apart <= near_best_frac * fabs(best) ? 1U : 0U;

@@ -533,9 +533,8 @@ static void learn_series(struct picture *picture, size_t line,
         learn(picture, SLOT_COLOURS + from->colour - 1, swatch, from->colour - 1,
             said(picture, from->y, from->label));
     } else if (!has_own && (joins || has_marks)) {
-        const char *name = picture->names[line];
         learn(picture, SLOT_LINES + line, swatch, line_style(picture, line),
-            name[0] != '\0' ? name : "predicted");
+            picture->names[line][0] != '\0' ? picture->names[line] : "predicted");
     }
 }
 
@@ -594,13 +593,12 @@ static void find_best(struct picture *picture, struct place *place)
 {
     const struct fulcrum_line_panel *from = place->from;
     struct fulcrum_panel *panel = &place->panel;
-    const struct fulcrum_panel_series *series = &place->series[0];
     bool is_judged = picture->chart->best_name != NULL && !from->is_unjudged;
     if (picture->line_count != 1 || !is_judged || panel->series_count == 0) {
         return;
     }
     struct fulcrum_best best =
-        fulcrum_best_find(series->points, series->count, from->goal);
+        fulcrum_best_find(place->series[0].points, place->series[0].count, from->goal);
     if (best.shape == FULCRUM_BEST_NONE) {
         return;
     }
@@ -1155,7 +1153,6 @@ static void draw_flags(const struct picture *picture)
 static void place_landmarks(
     struct picture *picture, const struct fulcrum_table *landmarks)
 {
-    struct fulcrum_stack *stack = &picture->cells[0].stack;
     take_landmarks(picture, landmarks);
     /* The footnote lists those without a place. */
     struct fulcrum_canvas *canvas = picture->canvas;
@@ -1163,10 +1160,9 @@ static void place_landmarks(
     struct fulcrum_flag_post *posts = picture->posts;
     const struct fulcrum_panel *panel = &picture->panels[0];
     for (size_t i = 0; i < picture->landmark_count; i++) {
-        const struct landmark *landmark = &picture->landmarks[i];
-        posts[i].x = fulcrum_axis_at(&panel->x, landmark->x);
+        posts[i].x = fulcrum_axis_at(&panel->x, picture->landmarks[i].x);
         posts[i].width_pt =
-            fulcrum_canvas_measure(canvas, &style, landmark->text).width_pt;
+            fulcrum_canvas_measure(canvas, &style, picture->landmarks[i].text).width_pt;
     }
     double rows_max = floor(
         flags_frac * fulcrum_canvas_extent(canvas).height_pt / flag_row_pt(canvas));
@@ -1177,7 +1173,7 @@ static void place_landmarks(
         fulcrum_page_note(canvas, picture->page, "Lines without a name: ",
             posts[i].is_shown ? NULL : picture->landmarks[i].text);
     }
-    for (size_t i = 0; i < stack->count; i++) {
+    for (size_t i = 0; i < picture->cells[0].stack.count; i++) {
         picture->panels[i].guides = picture->guides;
         picture->panels[i].guide_count = picture->landmark_count;
     }
@@ -1185,8 +1181,8 @@ static void place_landmarks(
         rows > 0 ? (double)rows * flag_row_pt(picture->canvas) + flags_gap_pt : 0.0;
     learn(picture, SLOT_LANDMARKS, FULCRUM_SWATCH_GUIDE, 0,
         picture->landmark_count > 0 ? picture->chart->landmark_name : NULL);
-    fulcrum_stack_place(
-        picture->canvas, stack, fulcrum_page_body(picture->canvas, picture->page));
+    fulcrum_stack_place(picture->canvas, &picture->cells[0].stack,
+        fulcrum_page_body(picture->canvas, picture->page));
 }
 
 /* Leaves out cells where nothing is drawn; returns how many there are. */
@@ -1262,13 +1258,12 @@ static void label_cells(struct picture *picture, const struct grid *grid)
     /* A row above an empty place names its axis in all cells: frames stay in line. */
     size_t first_named = grid->rows - (count % grid->columns != 0 ? 2 : 1);
     for (size_t i = 0; i < count; i++) {
-        struct fulcrum_stack *stack = &picture->cells[i].stack;
         const struct fulcrum_line_panel *from =
             picture->places[picture->cells[i].first].from;
         bool is_named =
             !has_free_cells(picture->chart) || i / grid->columns >= first_named;
         const char *label = from->x_label != NULL ? from->x_label : picture->x->words;
-        stack->panels[stack->count - 1].x_label =
+        picture->cells[i].stack.panels[picture->cells[i].stack.count - 1].x_label =
             is_named ? said(picture, "x", label) : "";
     }
 }
