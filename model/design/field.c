@@ -21,6 +21,7 @@
 #define KIND_NUMBER      FULCRUM_FIELD_NUMBER, NULL
 #define KIND_COUNT       FULCRUM_FIELD_COUNT, NULL
 #define KIND_TEXT        FULCRUM_FIELD_TEXT, NULL
+#define KIND_WORD        FULCRUM_FIELD_TEXT, NULL
 #define KIND_ACCELERATOR FULCRUM_FIELD_CHOICE, fulcrum_accelerator_name
 #define KIND_CURVE       FULCRUM_FIELD_CHOICE, fulcrum_cpu_curve_name
 #define KIND_DEVICE      FULCRUM_FIELD_CHOICE, fulcrum_simulation_device_name
@@ -31,9 +32,9 @@
 #define KIND_BATCH_SCALING FULCRUM_FIELD_CHOICE, fulcrum_batch_scaling_name
 
 static const struct fulcrum_field fields[] = {
-#define X(member, kind, least, most, fallback, unit, meaning)                  \
-    {#member, KIND_##kind, offsetof(struct fulcrum_design, member),            \
-        sizeof(((struct fulcrum_design *)NULL)->member), least, most, fallback, \
+#define X(place, member, kind, least, most, fallback, unit, meaning)                  \
+    {#place "." #member, KIND_##kind, offsetof(struct fulcrum_design, place.member),            \
+        sizeof(((struct fulcrum_design *)NULL)->place.member), least, most, fallback, \
         unit, meaning},
     FULCRUM_MACHINE_FIELDS(X)
     FULCRUM_WORKLOAD_FIELDS(X)
