@@ -242,73 +242,37 @@ static double source_cv(const struct fulcrum_step *step)
     }
 }
 
-static void fill_exponential(struct source *source)
-{
-    uint64_t counter = source->counter;
-    for (size_t i = 0; i < DRAWS_AHEAD; i++) {
-        source->length_s[i] = -source->mean_s * log(next_uniform(&counter));
-    }
-    source->counter = counter;
-}
-
-static void fill_hyperexponential(struct source *source)
-{
-    uint64_t counter = source->counter;
-    for (size_t i = 0; i < DRAWS_AHEAD; i++) {
-        int first = next_uniform(&counter) < source->shape;
-        double phase_s = first ? source->scale : source->scale_2;
-        source->length_s[i] = -phase_s * log(next_uniform(&counter));
-    }
-    source->counter = counter;
-}
-
-static void fill_pareto(struct source *source)
-{
-    uint64_t counter = source->counter;
-    for (size_t i = 0; i < DRAWS_AHEAD; i++) {
-        source->length_s[i] =
-            source->scale * pow(next_uniform(&counter), -1.0 / source->shape);
-    }
-    source->counter = counter;
-}
-
-static void fill_lognormal(struct source *source)
-{
-    const gsl_rng rng = {.type = &counter_type, .state = &source->counter};
-    for (size_t i = 0; i < DRAWS_AHEAD; i++) {
-        double deviate = gsl_ran_gaussian_ziggurat(&rng, source->shape);
-        source->length_s[i] = source->scale * exp(deviate);
-    }
-}
-
-static void fill_erlang(struct source *source)
-{
-    const gsl_rng rng = {.type = &counter_type, .state = &source->counter};
-    for (size_t i = 0; i < DRAWS_AHEAD; i++) {
-        source->length_s[i] = gsl_ran_gamma(&rng, source->shape, source->scale);
-    }
-}
-
-static void fill_deterministic(struct source *source)
-{
-    for (size_t i = 0; i < DRAWS_AHEAD; i++) {
-        source->length_s[i] = source->mean_s;
-    }
-}
-
 /* Draws the next block. */
 static FULCRUM_NOT_INLINE void source_fill(struct source *source)
 {
-    /* In the order of enum fulcrum_step_law. */
-    static void (*const fill[])(struct source *) = {
-        fill_lognormal,
-        fill_exponential,
-        fill_deterministic,
-        fill_erlang,
-        fill_hyperexponential,
-        fill_pareto,
-    };
-    fill[source->law](source);
+    const gsl_rng rng = {.type = &counter_type, .state = &source->counter};
+    uint64_t *counter = &source->counter;
+    for (double *out = source->length_s; out < source->length_s + DRAWS_AHEAD; out++) {
+        double phase_s = source->mean_s;
+        switch (source->law) {
+        case FULCRUM_LAW_LOGNORMAL:
+            *out = source->scale * exp(gsl_ran_gaussian_ziggurat(&rng, source->shape));
+            break;
+        case FULCRUM_LAW_ERLANG:
+            *out = gsl_ran_gamma(&rng, source->shape, source->scale);
+            break;
+        case FULCRUM_LAW_PARETO:
+            *out = source->scale * pow(next_uniform(counter), -1.0 / source->shape);
+            break;
+        case FULCRUM_LAW_HYPEREXPONENTIAL:
+            phase_s =
+                next_uniform(counter) < source->shape ? source->scale : source->scale_2;
+            *out = -phase_s * log(next_uniform(counter));
+            break;
+        case FULCRUM_LAW_EXPONENTIAL:
+            *out = -phase_s * log(next_uniform(counter));
+            break;
+        case FULCRUM_LAW_DETERMINISTIC:
+        default:
+            *out = phase_s;
+            break;
+        }
+    }
     source->next = 0;
 }
 
