@@ -15,17 +15,16 @@
 
 #include "model/try.h"
 
-/* Time to sum the gradients of many devices, over links of levels. */
-
 /*
- * Times are alpha + byte / bandwidth per message, added up along the longest chain
- * (Thakur, Rabenseifner and Gropp 2005, "Optimization of collective communication
- * operations in MPICH"). The ring sends the fewest bytes there can be (Patarasuk and
- * Yuan 2009, "Bandwidth optimal all-reduce algorithms for clusters of workstations");
- * double binary trees (Sanders, Speck and Traeff 2009) send as many as a ring without
- * end, and pass each level's latency a logarithm of times only. Both are what NCCL
- * chooses from (its tuning.cc); hops over the network are counted as it counts them.
- * Sending and summing are pipelined; the time to fill the pipeline is latency.
+ * Time to sum the gradients of many devices, over links of levels. Times are alpha +
+ * byte / bandwidth per message, added up along the longest chain (Thakur, Rabenseifner
+ * and Gropp 2005, "Optimization of collective communication operations in MPICH"). The
+ * ring sends the fewest bytes there can be (Patarasuk and Yuan 2009, "Bandwidth optimal
+ * all-reduce algorithms for clusters of workstations"); double binary trees (Sanders,
+ * Speck and Traeff 2009) send as many as a ring without end, and pass each level's
+ * latency a logarithm of times only. Both are what NCCL chooses from (its tuning.cc);
+ * hops over the network are counted as it counts them. Sending and summing are
+ * pipelined; the time to fill the pipeline is latency.
  */
 
 const char *fulcrum_allreduce_name(int how)

@@ -131,12 +131,11 @@ double fulcrum_memory_gain_frac(
     return 1.0 / time - 1.0;
 }
 
-/* What has to lie in a GPU's memory at once, and whether it fits. */
-
 /*
- * Parts that grow with the design: parameters, training batch, inference batches, a
- * replay on the GPU. What libraries take for themselves is left out, so that a design
- * that just fits here may not fit in truth, and one that does not fit here never does.
+ * What has to lie in a GPU's memory at once, and whether it fits. Parts that grow with
+ * the design: parameters, training batch, inference batches, a replay on the GPU. What
+ * libraries take for themselves is left out, so that a design that just fits here may
+ * not fit in truth, and one that does not fit here never does.
  */
 
 /* Inference alone needs the parameters themselves, in single precision. */

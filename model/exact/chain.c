@@ -23,14 +23,13 @@
 
 #include "model/try.h"
 
-/* How many of n stepping actors are left after a while. */
-
 /*
- * Uniformisation: jumps come at one rate, that of the fastest count, and each lowers
- * the count n with chance rate[n] / scale. The distribution is then a mean over Poisson
- * numbers of jumps. All terms are positive, so that even small chances are right
- * relative to themselves. That matters: long batches make a network forget its past
- * only through rare events, and their ratios decide between its rhythms.
+ * How many of n stepping actors are left after a while. Uniformisation: jumps come at
+ * one rate, that of the fastest count, and each lowers the count n with chance rate[n]
+ * / scale. The distribution is then a mean over Poisson numbers of jumps. All terms are
+ * positive, so that even small chances are right relative to themselves. That matters:
+ * long batches make a network forget its past only through rare events, and their
+ * ratios decide between its rhythms.
  *
  * Long times are cut into pieces, as exp(-jumps) must not underflow; counts that have
  * become too unlikely to matter leave the window, and with them their high rates.
@@ -230,14 +229,13 @@ static FULCRUM_NOT_INLINE const double *pure_death_run(
     return death->left;
 }
 
-/* The stationary distribution of a Markov chain. */
-
 /*
- * Elimination after Grassmann, Taksar and Heyman (1985): states are taken out one by
- * one from the last, and the chances of the others become those of the chain watched
- * only while it is among them. It never subtracts, so nothing cancels. Only the part of
- * a row that is not 0 is worked on: long batches leave few to wait, short ones many,
- * and so half of the chain's matrix is empty.
+ * The stationary distribution of a Markov chain. Elimination after Grassmann, Taksar
+ * and Heyman (1985): states are taken out one by one from the last, and the chances of
+ * the others become those of the chain watched only while it is among them. It never
+ * subtracts, so nothing cancels. Only the part of a row that is not 0 is worked on:
+ * long batches leave few to wait, short ones many, and so half of the chain's matrix is
+ * empty.
  */
 
 /* Stands for the chance to leave a state that is never left for a lower one. */

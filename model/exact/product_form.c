@@ -22,14 +22,13 @@
 
 #include "model/try.h"
 
-/* Series that span thousands of decades, and their convolution. */
-
 /*
- * The normalisation constants of a queueing network with thousands of customers leave
- * the range of double in both directions, and no single factor brings all of them back.
- * So each value has an exponent of its own, in steps of 2^512. The step is so coarse
- * that neighbours nearly always share it: products of two runs are summed as plain
- * doubles, and exponents are looked at once a run.
+ * Series that span thousands of decades, and their convolution. The normalisation
+ * constants of a queueing network with thousands of customers leave the range of double
+ * in both directions, and no single factor brings all of them back. So each value has
+ * an exponent of its own, in steps of 2^512. The step is so coarse that neighbours
+ * nearly always share it: products of two runs are summed as plain doubles, and
+ * exponents are looked at once a run.
  */
 
 #define POWER_BITS    512

@@ -100,14 +100,13 @@ double fulcrum_ceiling_per_s(
     return 1.0 / fulcrum_max(needed_s, round_s / network->actors);
 }
 
-/* Training on the same GPU, by turns with and without a train step. */
-
 /*
- * A train step lasts as long as tens of batches, or is over within one. Long ones put
- * the network into two steady states by turns, whose means are added up by the time
- * they last. Short ones are felt as a GPU that is slower all the time. What lies
- * between is weighed. A learner that cannot keep up holds the actors up, and then only
- * work counts: the GPU never rests.
+ * Training on the same GPU, by turns with and without a train step. A train step lasts
+ * as long as tens of batches, or is over within one. Long ones put the network into two
+ * steady states by turns, whose means are added up by the time they last. Short ones
+ * are felt as a GPU that is slower all the time. What lies between is weighed. A
+ * learner that cannot keep up holds the actors up, and then only work counts: the GPU
+ * never rests.
  */
 
 /* The limits and fits below were chosen on random networks: docs/model.md "Training on

@@ -28,13 +28,12 @@
  * four, a normal has a chance of 3e-5. */
 #define SURE_SDS 4.0
 
-/* The work rate of a CPU, tabulated where it is asked for. */
-
 /*
- * An equation that follows a cycle asks for c(n) some hundred times, and a saturating
- * curve takes a dozen powers for an answer. Up to S the curve is smooth but for kinks,
- * most of which lie at whole numbers of threads; from there on it is constant, except
- * in a table, which is quick by itself. A node is worked out when it is first needed.
+ * The work rate of a CPU, tabulated where it is asked for. An equation that follows a
+ * cycle asks for c(n) some hundred times, and a saturating curve takes a dozen powers
+ * for an answer. Up to S the curve is smooth but for kinks, most of which lie at whole
+ * numbers of threads; from there on it is constant, except in a table, which is quick
+ * by itself. A node is worked out when it is first needed.
  */
 
 enum { RATE_CELLS = 256 };
@@ -105,13 +104,12 @@ static FULCRUM_NOT_INLINE double rate_cells_at(struct rate_cells *cells, double 
     return below + (place - (double)whole) * (above - below);
 }
 
-/* The chance that too few are ready for a batch. */
-
 /*
- * Of a number that is a sum of independent events only mean and variance are known
- * here. The binomial law with these two, its count not held to be whole, is exact for
- * equal events and close to exact for others. Its sums are the incomplete beta
- * function: a finite sum for small batches, a normal approximation for others.
+ * The chance that too few are ready for a batch. Of a number that is a sum of
+ * independent events only mean and variance are known here. The binomial law with these
+ * two, its count not held to be whole, is exact for equal events and close to exact for
+ * others. Its sums are the incomplete beta function: a finite sum for small batches, a
+ * normal approximation for others.
  */
 
 #define FEW 10.0 /* observations in a batch, and terms of the sum; above: normal */
@@ -248,15 +246,14 @@ struct outcome {
 /* Actors: rounding apart, none. */
 #define NOBODY 1e-9
 
-/* Steps under way when a cycle begins, by their age. */
-
 /*
- * A batch takes just B actors, and what waits for a thread is known, so the number that
- * goes on stepping is known as well. The mean field only knows for each earlier start
- * how likely it is to be still under way. Independent events under the condition of how
- * many of them happen are, but for small corrections, independent events whose odds are
- * all multiplied by the same factor, the tilt. It makes fresh steps stay and stragglers
- * give way, as they do when a batch forms: proportional scaling would not.
+ * Steps under way when a cycle begins, by their age. A batch takes just B actors, and
+ * what waits for a thread is known, so the number that goes on stepping is known as
+ * well. The mean field only knows for each earlier start how likely it is to be still
+ * under way. Independent events under the condition of how many of them happen are, but
+ * for small corrections, independent events whose odds are all multiplied by the same
+ * factor, the tilt. It makes fresh steps stay and stragglers give way, as they do when
+ * a batch forms: proportional scaling would not.
  */
 
 /* How many slices are worked out at a time. */
@@ -431,14 +428,13 @@ static double ages_variance(
     return fulcrum_max(0.0, alone - known);
 }
 
-/* One cycle, followed slice by slice. */
-
 /*
- * The mean field of equation (10): numbers of actors are real, steps end by the tail of
- * their law, and work time is cut into slices in which every stepping actor gets the
- * same work done. A cycle begins with a batch. The steps that were started before it
- * are known by their age, from the starts of an earlier cycle; a queue for threads is
- * worked off first come first served; releases arrive at known times.
+ * One cycle, followed slice by slice. The mean field of equation (10): numbers of
+ * actors are real, steps end by the tail of their law, and work time is cut into slices
+ * in which every stepping actor gets the same work done. A cycle begins with a batch.
+ * The steps that were started before it are known by their age, from the starts of an
+ * earlier cycle; a queue for threads is worked off first come first served; releases
+ * arrive at known times.
  *
  * Fluctuation enters where a mean field is blind to it, in the order of finishing. The
  * number ready after a time has a mean and a variance, so the next batch has not formed
@@ -863,11 +859,10 @@ static void follow(const struct problem *problem, const struct grid *grid,
     finish(&walk, j);
 }
 
-/* The cycle that ends as it began. */
-
 /*
- * The numbers of the iteration and of its grid are set by hand and trade time for
- * accuracy; what they cost is part of the errors in docs/model.md "Fixed batches".
+ * The cycle that ends as it began. The numbers of the iteration and of its grid are set
+ * by hand and trade time for accuracy; what they cost is part of the errors in
+ * docs/model.md "Fixed batches".
  */
 
 /*

@@ -68,15 +68,14 @@ static void binomial(double *out, size_t count, double chance)
     }
 }
 
-/* How long actors still have to step, on a grid of times. */
-
 /*
- * The nodes are even where steps usually end and grow geometrically along the tail of
- * the law, so that a few dozen hold an Erlang as well as a Pareto law. As time passes,
- * a row of chances moves along the grid; in between the nodes it is interpolated by the
- * cubic through four of them. Linear interpolation would smear the law out at each of
- * the many short moves; the cubic can overshoot at a corner of the law, so that the
- * result is held to what a chance can be.
+ * How long actors still have to step, on a grid of times. The nodes are even where
+ * steps usually end and grow geometrically along the tail of the law, so that a few
+ * dozen hold an Erlang as well as a Pareto law. As time passes, a row of chances moves
+ * along the grid; in between the nodes it is interpolated by the cubic through four of
+ * them. Linear interpolation would smear the law out at each of the many short moves;
+ * the cubic can overshoot at a corner of the law, so that the result is held to what a
+ * chance can be.
  */
 
 /* Gaps that are even, and up to where, in mean steps; the others grow geometrically. */
@@ -311,14 +310,13 @@ static double move_on(const struct shift *shift, const double *row, double *out)
     return fulcrum_max(0.0, 1.0 - left / row[0]);
 }
 
-/* Who is left when the first of several steps ends. */
-
 /*
- * The chance that nobody of a crowd has finished falls along the grid; in each of its
- * cells the winner is one of the aged or one of the fresh in proportion to how fast
- * either end there. The others have stepped on for as long as it took. A crowd per
- * moment of the finish would be many: losers are shared between the two nearest of a
- * few moments, so that the mean time is kept, and moved on once for all races.
+ * Who is left when the first of several steps ends. The chance that nobody of a crowd
+ * has finished falls along the grid; in each of its cells the winner is one of the aged
+ * or one of the fresh in proportion to how fast either end there. The others have
+ * stepped on for as long as it took. A crowd per moment of the finish would be many:
+ * losers are shared between the two nearest of a few moments, so that the mean time is
+ * kept, and moved on once for all races.
  */
 
 enum { RACE_NODES = 12 };
@@ -460,14 +458,13 @@ static void add_losers(const struct race *race, double *row)
     }
 }
 
-/* Actors that wait for threads while nobody comes to the CPU. */
-
 /*
- * Followed are the chance of each number at the CPU and, given that number, one row of
- * what is left of a step for all who have a thread. In a slice of time each of them
- * ends with the same chance; a thread that is free is taken over at some moment of the
- * slice, and may be free again before its end. How often is set so that threads met at
- * random end as many steps in the slice as they must: its length over the mean step.
+ * Actors that wait for threads while nobody comes to the CPU. Followed are the chance
+ * of each number at the CPU and, given that number, one row of what is left of a step
+ * for all who have a thread. In a slice of time each of them ends with the same chance;
+ * a thread that is free is taken over at some moment of the slice, and may be free
+ * again before its end. How often is set so that threads met at random end as many
+ * steps in the slice as they must: its length over the mean step.
  */
 
 /* Chances of a way from state to state below this are dropped. */
@@ -643,14 +640,13 @@ static void queue_pass(struct thread_queue *queue, const struct slice *slice)
     queue->next = done;
 }
 
-/* Anderson's acceleration of a fixed-point iteration. */
-
 /*
- * Anderson (1965): of the last few iterations, the combination is taken whose change
- * (image less point) is least in the sense of least squares, and its image is the next
- * point. On a linear iteration that is GMRES, which removes the few modes that die out
- * slowly. The least squares have a handful of unknowns, so the normal equations do;
- * the products they are made of are kept from turn to turn.
+ * Anderson's acceleration of a fixed-point iteration. Anderson (1965): of the last few
+ * iterations, the combination is taken whose change (image less point) is least in the
+ * sense of least squares, and its image is the next point. On a linear iteration that
+ * is GMRES, which removes the few modes that die out slowly. The least squares have a
+ * handful of unknowns, so the normal equations do; the products they are made of are
+ * kept from turn to turn.
  */
 
 /* Added to the diagonal, relative to it: above rounding, it keeps nearly dependent

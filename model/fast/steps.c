@@ -52,13 +52,12 @@ struct fulcrum_batch_service fulcrum_batch_service_of(
     return pace;
 }
 
-/* The random length of an environment step. */
-
 /*
- * A law is chosen by name and set by its mean and coefficient of variation, so that a
- * measured cv can be given to any of them (docs/model.md "Step laws"). Each offers its
- * tail and the integral of that in closed form, for the equations. The simulation works
- * the parameters out for itself (simulate.c), as it is to judge these.
+ * The random length of an environment step. A law is chosen by name and set by its mean
+ * and coefficient of variation, so that a measured cv can be given to any of them
+ * (docs/model.md "Step laws"). Each offers its tail and the integral of that in closed
+ * form, for the equations. The simulation works the parameters out for itself
+ * (simulate.c), as it is to judge these.
  */
 
 /* A tail so heavy that the variance is barely finite; docs/model.md "Step laws". */

@@ -118,13 +118,12 @@ const char *fulcrum_flag_text(enum fulcrum_flag_index flag)
     return i < sizeof texts / sizeof texts[0] ? texts[i] : NULL;
 }
 
-/* The border behind which solvers rely on a network. */
-
 /*
- * Solvers assert what this file checks. Every fault is reported, not the first one
- * only, and each with the range that was expected. The bounds are no opinions on
- * hardware: they keep sums finite, allocations small enough to succeed, and laws away
- * from the ends where their formulas lose all digits.
+ * The border behind which solvers rely on a network. Solvers assert what this file
+ * checks. Every fault is reported, not the first one only, and each with the range that
+ * was expected. The bounds are no opinions on hardware: they keep sums finite,
+ * allocations small enough to succeed, and laws away from the ends where their formulas
+ * lose all digits.
  */
 
 /* Far beyond any machine; they keep sums finite and memory bounded. */

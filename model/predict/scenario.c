@@ -32,13 +32,12 @@
 #include "model/stream.h"
 #include "model/try.h"
 
-/* One calibration laid over a design, scaled to the design's machine. */
-
 /*
- * A calibration holds for one machine. What it says of the actor's times is carried to
- * another CPU by the ratio of thread speeds, the learner's times to another GPU part by
- * part (scale.c), and nothing is carried between a CPU learner and a GPU: these differ
- * in kind. Watts hold for the processor or GPU they were measured on and for no other.
+ * One calibration laid over a design, scaled to the design's machine. A calibration
+ * holds for one machine. What it says of the actor's times is carried to another CPU by
+ * the ratio of thread speeds, the learner's times to another GPU part by part
+ * (scale.c), and nothing is carried between a CPU learner and a GPU: these differ in
+ * kind. Watts hold for the processor or GPU they were measured on and for no other.
  *
  * Everything is done in a scratch copy of the design in which all times are unknown:
  * NaN passes through every scaling, so that a time the calibration does not give cannot

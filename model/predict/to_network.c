@@ -21,15 +21,13 @@
 #include "model/quantity.h"
 #include "model/try.h"
 
-/* Several GPUs beside one processor: who infers, who trains, what they share. */
-
 /*
- * With L of G GPUs training and nothing else, the other I = G - L carry one replica
- * each and the learners serve them all: a training step of t_T is due after K L steps
- * of all replicas, K L / I of each. A replica is solved by itself, so its training is
- * that of a GPU beside its own: both work at full speed at once, which the network
- * knows as a sharing of 2. What one replica's queue may hold is its part of the
- * learners' queues.
+ * Several GPUs beside one processor: who infers, who trains, what they share. With L of
+ * G GPUs training and nothing else, the other I = G - L carry one replica each and the
+ * learners serve them all: a training step of t_T is due after K L steps of all
+ * replicas, K L / I of each. A replica is solved by itself, so its training is that of
+ * a GPU beside its own: both work at full speed at once, which the network knows as a
+ * sharing of 2. What one replica's queue may hold is its part of the learners' queues.
  */
 
 /* One parameter, single precision (docs/model.md "Node"). */
@@ -464,15 +462,13 @@ enum fulcrum_status fulcrum_design_to_network(const struct fulcrum_design *desig
     return fulcrum_network_check(&out->network, err);
 }
 
-/* Solving replicas whose server pauses between batches, and pays for it. */
-
 /*
- * A server that has all it can do finds the next batch waiting; one that has not
- * sleeps. The request that completes a batch then pays for waking it, and the batch
- * finds caches that have gone cold. Let the server be idle for a part 1 - u of the
- * time, that is (1 - u) b / X in a batch's time, and actors finish steps at rate
- * c(N) / t_e meanwhile. Below one finished step in that time only so many batches are
- * waited for; beyond it all are.
+ * Solving replicas whose server pauses between batches, and pays for it. A server that
+ * has all it can do finds the next batch waiting; one that has not sleeps. The request
+ * that completes a batch then pays for waking it, and the batch finds caches that have
+ * gone cold. Let the server be idle for a part 1 - u of the time, that is (1 - u) b / X
+ * in a batch's time, and actors finish steps at rate c(N) / t_e meanwhile. Below one
+ * finished step in that time only so many batches are waited for; beyond it all are.
  */
 
 /* Both corrections are small beside a cycle: their effect on themselves soon vanishes.
@@ -554,14 +550,12 @@ enum fulcrum_status fulcrum_solve_pausing(struct fulcrum_replicas *replicas,
     return FULCRUM_OK;
 }
 
-/* Watts of a machine that runs a design. */
-
 /*
- * Utilisation of the GPU that a driver shows ("busy") is not what draws power: a kernel
- * on one SM is busy too. So watts follow the share of SMs that work, (12), which a
- * workload states for inference and for training. The CPU is counted by busy cores with
- * an extra for second threads, (13). Unused GPUs are idle, not absent, and what a wall
- * socket sees includes the loss of the supply.
+ * Watts of a machine that runs a design. Utilisation of the GPU that a driver shows
+ * ("busy") is not what draws power: a kernel on one SM is busy too. So watts follow the
+ * share of SMs that work, (12), which a workload states for inference and for training.
+ * The CPU is counted by busy cores with an extra for second threads, (13). Unused GPUs
+ * are idle, not absent, and what a wall socket sees includes the loss of the supply.
  */
 
 double fulcrum_gpu_power(

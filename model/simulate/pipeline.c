@@ -25,12 +25,11 @@
 #include "model/network/network.h"
 #include "model/try.h"
 
-/* Actors that take turns on threads, a slice of a step at a time. */
-
 /*
- * Work time passes alike for all who have a thread, as in simulate.c, so that the end
- * of a slice does not move once it has begun. The line is a ring, since it never holds
- * more than all actors.
+ * Actors that take turns on threads, a slice of a step at a time. Work time passes
+ * alike for all who have a thread, as in simulate.c, so that the end of a slice does
+ * not move once it has begun. The line is a ring, since it never holds more than all
+ * actors.
  */
 
 bool fulcrum_turn_queue_init(

@@ -35,14 +35,12 @@
 #include "model/stream.h"
 #include "model/try.h"
 
-/* The stepping actors, next to finish first. */
-
 /*
- * A binary min-heap of finish times. The functions are inline because they are half of
- * the work of a simulated step. `value` has room for capacity + 1 times: the place
- * behind the last one holds a sentinel, so that a lone child has a sibling to lose to.
- * `value[0]` is the least; an empty heap has INFINITY there, so that nobody has to ask
- * whether it is empty.
+ * The stepping actors, next to finish first. A binary min-heap of finish times. The
+ * functions are inline because they are half of the work of a simulated step. `value`
+ * has room for capacity + 1 times: the place behind the last one holds a sentinel, so
+ * that a lone child has a sibling to lose to. `value[0]` is the least; an empty heap
+ * has INFINITY there, so that nobody has to ask whether it is empty.
  */
 struct heap {
     double *value;
@@ -98,13 +96,11 @@ static inline void heap_pop(struct heap *heap)
     }
 }
 
-/* Random lengths of environment steps, for the simulation. */
-
 /*
- * A law is chosen by name and set by its mean and coefficient of variation, so that a
- * measured cv can be given to any of them (docs/model.md "Step laws"). The equations
- * work the same parameters out for themselves: an error in one place then shows as a
- * difference between the two.
+ * Random lengths of environment steps, for the simulation. A law is chosen by name and
+ * set by its mean and coefficient of variation, so that a measured cv can be given to
+ * any of them (docs/model.md "Step laws"). The equations work the same parameters out
+ * for themselves: an error in one place then shows as a difference between the two.
  *
  * The generator is a counter, mixed (SplitMix64: Steele, Lea and Flood 2014, OOPSLA; it
  * passes BigCrush). Its numbers do not wait for one another, and 52 bits leave the
@@ -285,15 +281,14 @@ static inline double source_next(struct source *source)
     return source->length_s[source->next++];
 }
 
-/* Confidence interval of a simulated rate. */
-
 /*
- * Neighbouring steps of a simulation depend on each other, so their variance says
- * little about the error of a mean. Means of long windows hardly do. As nobody knows
- * beforehand how long is long enough, windows are merged in pairs whenever there are
- * too many: memory stays bounded and windows grow with the run. Student's t then gives
- * the interval; the correlation of neighbours tells whether it may be believed. See
- * Law, "Simulation Modeling and Analysis", on batch means.
+ * Confidence interval of a simulated rate. Neighbouring steps of a simulation depend on
+ * each other, so their variance says little about the error of a mean. Means of long
+ * windows hardly do. As nobody knows beforehand how long is long enough, windows are
+ * merged in pairs whenever there are too many: memory stays bounded and windows grow
+ * with the run. Student's t then gives the interval; the correlation of neighbours
+ * tells whether it may be believed. See Law, "Simulation Modeling and Analysis", on
+ * batch means.
  */
 
 enum { WINDOWS_LEAST = 20, WINDOWS_MOST = 2 * WINDOWS_LEAST };

@@ -48,11 +48,9 @@ enum { FULCRUM_QUASI_ROWS_MOST = 1 << 24 };
 
 enum { FULCRUM_SOBOL_REPLICATES_MOST = 64 };
 
-/* Randomised low-discrepancy points in the unit cube. */
-
 /*
- * Sobol's points as GSL has them (Bratley and Fox 1988, up to 40 coordinates), and what
- * GSL leaves out:
+ * Randomised low-discrepancy points in the unit cube. Sobol's points as GSL has them
+ * (Bratley and Fox 1988, up to 40 coordinates), and what GSL leaves out:
  *
  * - The sequence begins at zero, which GSL skips. Without it the first 2^m points are
  * no digital net, and averages over them converge no faster than random ones (Owen

@@ -190,14 +190,13 @@ enum fulcrum_status fulcrum_sweep_probe_draw(struct fulcrum_sweep_probe *probe,
     return fulcrum_predictor_draw(probe->predictor, &drawn, &options, values, err);
 }
 
-/* The points of a sweep that no other beats in every metric. */
-
 /*
- * Points are added in their order, on one thread, so that what is refused does not
- * depend on how many threads there are. Draws come as points are solved, on any thread:
- * their metrics are kept in a place of each point, and the front of each draw is found
- * at the end. That is the chance that a point is on the front, not that of the whole
- * front: of two points that beat each other by turns one is there in every draw.
+ * The points of a sweep that no other beats in every metric. Points are added in their
+ * order, on one thread, so that what is refused does not depend on how many threads
+ * there are. Draws come as points are solved, on any thread: their metrics are kept in
+ * a place of each point, and the front of each draw is found at the end. That is the
+ * chance that a point is on the front, not that of the whole front: of two points that
+ * beat each other by turns one is there in every draw.
  */
 
 #define MORE(name) [FULCRUM_OUTPUT_##name] = FULCRUM_SENSE_MORE
@@ -374,13 +373,12 @@ double fulcrum_sweep_front_frac(const struct fulcrum_sweep_front *front, size_t 
                : FULCRUM_UNKNOWN;
 }
 
-/* The best point of each draw. */
-
 /*
- * A draw is one sample at every point of the sweep, so the point that is best in it is
- * a draw of the best point, and the interval of the best is that of these points. To
- * take the interval of every point for itself would answer another question: samples in
- * which everything is fast would be compared with samples in which everything is slow.
+ * The best point of each draw. A draw is one sample at every point of the sweep, so the
+ * point that is best in it is a draw of the best point, and the interval of the best is
+ * that of these points. To take the interval of every point for itself would answer
+ * another question: samples in which everything is fast would be compared with samples
+ * in which everything is slow.
  *
  * Each thread keeps the best of what it has seen. They are joined by value, then by the
  * lower index, so that neither their number nor their order shows.

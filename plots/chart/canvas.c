@@ -573,8 +573,6 @@ void fulcrum_canvas_text(struct fulcrum_canvas *canvas,
     record(canvas, (struct fulcrum_box){FULCRUM_BOX_TEXT, rect, mark->text});
 }
 
-/* --- Files --- */
-
 /* Endings are compared without case, as cameras and some systems write .PNG. */
 static enum fulcrum_status type_of(
     const char *path, enum file_type *out, struct fulcrum_error *err)
@@ -650,8 +648,6 @@ enum fulcrum_status fulcrum_canvas_write(const struct fulcrum_canvas *canvas,
         "%s: %s", path, cairo_status_to_string(status));
     return FULCRUM_OK;
 }
-
-/* --- Elements of HTML documents --- */
 
 /*
  * Cairo's own SVG has each glyph as a shape with an id that begins anew in every file,

@@ -110,8 +110,6 @@ struct picture {
     size_t taken_count;
 };
 
-/* --- Axes of cells --- */
-
 /* How unequal steps are: variance over the square of their mean. */
 static double unevenness(const double *values, size_t count, int of_logs)
 {
@@ -201,8 +199,6 @@ static void cells_fit(
         }
     }
 }
-
-/* --- Cells --- */
 
 /* The different numbers of a column. */
 static enum fulcrum_status read_along(struct fulcrum_canvas *canvas,
@@ -306,8 +302,6 @@ static void count_cells(struct picture *picture)
     }
 }
 
-/* --- The best cell, in words --- */
-
 static void find_best(struct picture *picture)
 {
     bool most = picture->goal == FULCRUM_GOAL_MOST;
@@ -401,8 +395,6 @@ static void note_intervals(struct fulcrum_canvas *canvas, const struct picture *
                 100.0 * below_rel, 100.0 * above_rel));
     }
 }
-
-/* --- Machines --- */
 
 static bool at_one_place(const struct tag *tag, double x, double y)
 {
@@ -530,8 +522,6 @@ static void draw_tags(struct fulcrum_canvas *canvas, const struct picture *pictu
         }
     }
 }
-
-/* --- Contours and lines of constant ratio --- */
 
 /* At the ends of the span a contour is a spot or the border. */
 static void add_level(
@@ -674,8 +664,6 @@ static void draw_label(struct fulcrum_canvas *canvas, const struct picture *pict
     draw_on_plate(canvas, &plate, &style, rect, level->label);
 }
 
-/* --- The frame, and the scale of colours --- */
-
 static unsigned colour_at(int index)
 {
     return fulcrum_palette_heat(((double)index + 0.5) / COLOURS);
@@ -778,8 +766,6 @@ static void draw_frame(struct fulcrum_canvas *canvas, const struct picture *pict
     fulcrum_side_axis_draw(canvas, &right);
 }
 
-/* --- Colours --- */
-
 /* On the page, the border below cell i. */
 static double border_at(const struct along *along, size_t i)
 {
@@ -857,8 +843,6 @@ static void draw_cells(struct fulcrum_canvas *canvas, struct picture *picture)
         fulcrum_canvas_hatch(canvas, &line, rects[k]);
     }
 }
-
-/* --- The page --- */
 
 static void explain_marks(struct fulcrum_page *page, const struct picture *picture)
 {
