@@ -107,16 +107,6 @@ enum { SETTING_COUNT = sizeof settings / sizeof settings[0] };
 _Static_assert((int)SETTING_COUNT <= (int)FULCRUM_IDEAL_SETTINGS_MOST,
     "room for the settings of all components");
 
-const char *fulcrum_ideal_name(size_t component)
-{
-    return component < FULCRUM_IDEAL_COUNT ? rows[component].name : NULL;
-}
-
-const char *fulcrum_ideal_meaning(size_t component)
-{
-    return component < FULCRUM_IDEAL_COUNT ? rows[component].meaning : NULL;
-}
-
 static bool is_of_word(char c)
 {
     return isalnum((unsigned char)c) != 0;
