@@ -721,6 +721,7 @@ struct sweep {
 
 /* A block: points from `start`, of which those before `next` are taken. */
 struct queue {
+    const struct sweep *sweep;
     size_t start;
     size_t next;
     size_t end;
@@ -798,9 +799,9 @@ static bool is_over(const struct queue *queue, enum fulcrum_sweep_wish wish)
 }
 
 /* The next points for a thread; 0: the block is over, for every thread. */
-static size_t take_run(
-    const struct fulcrum_sweep_visitor *visitor, struct queue *queue, size_t *first)
+static size_t take_run(struct queue *queue, size_t *first)
 {
+    const struct fulcrum_sweep_visitor *visitor = queue->sweep->visitor;
     enum fulcrum_sweep_wish wish =
         visitor->wish != NULL ? visitor->wish(visitor->context) : FULCRUM_SWEEP_GO_ON;
     size_t taken = 0;
@@ -818,22 +819,16 @@ static size_t take_run(
     return taken;
 }
 
-/* A sweep and its block. */
-struct block {
-    const struct sweep *sweep;
-    struct queue *queue;
-};
-
 /* Predicts points of the block until the queue has none. */
 static void work_off(void *context, size_t thread)
 {
-    const struct block *block = context;
-    const struct sweep *sweep = block->sweep;
+    struct queue *queue = context;
+    const struct sweep *sweep = queue->sweep;
     size_t first = 0;
-    for (size_t count = take_run(sweep->visitor, block->queue, &first); count > 0;
-         count = take_run(sweep->visitor, block->queue, &first)) {
+    for (size_t count = take_run(queue, &first); count > 0;
+         count = take_run(queue, &first)) {
         for (size_t i = first; i < first + count; i++) {
-            size_t slot = i - block->queue->start;
+            size_t slot = i - queue->start;
             const size_t *only = sweep->plan->only;
             size_t index = only != NULL ? only[i] : i;
             struct fulcrum_sweep_point *out = &sweep->block[slot];
@@ -865,9 +860,8 @@ static bool visit_all(const struct sweep *sweep)
     bool stop = false;
     for (size_t start = 0; start < sweep->count && !stop;) {
         size_t most = GSL_MIN(FULCRUM_SWEEP_BLOCK, sweep->count - start);
-        struct queue queue = {start, start, start + most, few, run};
-        struct block block = {sweep, &queue};
-        fulcrum_parallel_each(sweep->thread_count, work_off, &block);
+        struct queue queue = {sweep, start, start, start + most, few, run};
+        fulcrum_parallel_each(sweep->thread_count, work_off, &queue);
         size_t count = queue.next - start;
         stop = sweep->visitor->visit(sweep->visitor->context, sweep->block, count);
         start = queue.next;
