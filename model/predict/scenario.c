@@ -77,13 +77,6 @@ static bool starts_with(const char *text, const char *start)
     return strncmp(text, start, strlen(start)) == 0;
 }
 
-static bool ends_with(const char *text, const char *end)
-{
-    size_t length = strlen(text);
-    size_t end_length = strlen(end);
-    return length >= end_length && strcmp(text + length - end_length, end) == 0;
-}
-
 static enum side side_of(const char *path)
 {
     if (starts_with(path, "workload.step.")) {
@@ -92,7 +85,8 @@ static enum side side_of(const char *path)
     if (starts_with(path, "workload.")) {
         return SIDE_LEARNER;
     }
-    if (!ends_with(path, "_w")) {
+    const char *unit = strrchr(path, '_');
+    if (unit == NULL || strcmp(unit, "_w") != 0) {
         return SIDE_MACHINE;
     }
     return starts_with(path, "machine.gpu.") ? SIDE_GPU_WATTS : SIDE_CPU_WATTS;
@@ -128,11 +122,6 @@ static bool is_usable(enum side side, const struct fulcrum_machine *reference,
     default:
         return true;
     }
-}
-
-static bool same_cpu(const struct fulcrum_cpu *a, const struct fulcrum_cpu *b)
-{
-    return strcmp(a->name, b->name) == 0;
 }
 
 /* Equal as far as both are known. */
@@ -228,7 +217,7 @@ static void take_tables(const struct fulcrum_calibration *calibration,
     bool gives_curve =
         fulcrum_calibration_parameter(calibration, "machine.cpu.knee") != NULL ||
         fulcrum_calibration_parameter(calibration, "machine.cpu.turbo_frac") != NULL;
-    if (calibration->capacity_count > 0 && same_cpu(measured, cpu) &&
+    if (calibration->capacity_count > 0 && strcmp(measured->name, cpu->name) == 0 &&
         same_number(measured->thread_count, cpu->thread_count) &&
         same_number(measured->core_count, cpu->core_count)) {
         design->capacity = calibration->capacity;
@@ -348,10 +337,9 @@ static enum fulcrum_status apply_calibration(const struct applied *applied,
     take_gpu_shares(shares, &scratch.workload);
     TRY(put_values(applied, luck, &scratch));
     /* Scales what is in `workload` to the target machine. */
-    bool cpu_differs =
-        !same_cpu(&applied->calibration->machine.cpu, &design->machine.cpu);
-    double speedup =
-        fulcrum_cpu_speedup(&applied->calibration->machine.cpu, &design->machine.cpu);
+    const struct fulcrum_machine *reference = &applied->calibration->machine;
+    bool cpu_differs = strcmp(reference->cpu.name, design->machine.cpu.name) != 0;
+    double speedup = fulcrum_cpu_speedup(&reference->cpu, &design->machine.cpu);
     double spread = cpu_differs ? luck->cpu_spread : 1.0;
     unsigned flags =
         cpu_differs || fabs(speedup - 1.0) > 1e-9 ? FULCRUM_FLAG_SCALED : 0U;
@@ -363,15 +351,14 @@ static enum fulcrum_status apply_calibration(const struct applied *applied,
         scratch.workload.network.per_item_s *= factor;
         scratch.workload.network.cold_s *= factor;
         scratch.workload.training.train_step_s *= factor;
-    } else if (applied->calibration->machine.accelerator == FULCRUM_ACCELERATOR_GPU) {
-        flags |= scale_gpu_learner(
-            &applied->calibration->machine, &design->machine, luck, &scratch.workload);
+    } else if (reference->accelerator == FULCRUM_ACCELERATOR_GPU) {
+        flags |=
+            scale_gpu_learner(reference, &design->machine, luck, &scratch.workload);
     }
     design->flags |= flags;
     /* Copies what the calibration gives from the scaled scratch; true where learner
      * times came.
      */
-    const struct fulcrum_machine *reference = &applied->calibration->machine;
     bool learner_times = false;
     for (size_t i = 0; i < applied->calibration->parameter_count; i++) {
         if (is_usable(applied->sides[i], reference, &design->machine)) {
@@ -502,11 +489,11 @@ static void add(struct list *list, struct fulcrum_uncertain_input input)
     list->items[list->count++] = input;
 }
 
-static bool is_set(
-    const struct fulcrum_scenario_inputs *inputs, const struct fulcrum_field *field)
+static bool sets_member(
+    const struct fulcrum_setting *settings, size_t count, size_t offset)
 {
-    for (size_t i = 0; i < inputs->setting_count; i++) {
-        if (inputs->settings[i].field == field) {
+    for (size_t i = 0; i < count; i++) {
+        if (settings[i].field->offset == offset) {
             return true;
         }
     }
@@ -534,7 +521,9 @@ static bool is_in_force(const struct list *list, size_t i, size_t k)
     const char *path = calibration->parameters[k].path;
     const struct fulcrum_field *field = calibration->parameters[k].field;
     return fulcrum_calibration_holds(calibration, &list->machine, path) &&
-           !is_set(list->inputs, field) && !is_given(list, i + 1, field);
+           !sets_member(
+               list->inputs->settings, list->inputs->setting_count, field->offset) &&
+           !is_given(list, i + 1, field);
 }
 
 /* Times of actors or learners that this machine takes over from the calibration. */
@@ -558,7 +547,9 @@ static void list_priors(struct list *list)
         bool varies = field->kind == FULCRUM_FIELD_NUMBER &&
                       inputs->priors[i].spread_factor > 1.0 &&
                       !isnan(fulcrum_field_number(field, inputs->base));
-        if (varies && !is_set(inputs, field) && !is_given(list, 0, field)) {
+        if (varies &&
+            !sets_member(inputs->settings, inputs->setting_count, field->offset) &&
+            !is_given(list, 0, field)) {
             add(list, (struct fulcrum_uncertain_input){.kind = FULCRUM_UNCERTAIN_PRIOR,
                           .field = field,
                           .prior = i,
@@ -698,17 +689,6 @@ struct fulcrum_scenario {
     unsigned char *is_late; /* per field, in the order of fulcrum_fields */
 };
 
-static bool sets_member(
-    const struct fulcrum_setting *settings, size_t count, size_t offset)
-{
-    for (size_t i = 0; i < count; i++) {
-        if (settings[i].field->offset == offset) {
-            return true;
-        }
-    }
-    return false;
-}
-
 static enum fulcrum_status apply_with_cores(const struct fulcrum_setting *settings,
     size_t count, struct fulcrum_design *design, struct fulcrum_error *err)
 {
@@ -732,7 +712,7 @@ enum fulcrum_status fulcrum_scenario_new(const struct fulcrum_scenario_inputs *i
     TRY_MEMORY(scenario, err, "a scenario");
     enum fulcrum_status status = FULCRUM_OK;
     size_t field_count = 0;
-    (void)fulcrum_fields(&field_count);
+    const struct fulcrum_field *fields = fulcrum_fields(&field_count);
     scenario->inputs = *inputs;
     scenario->base = *inputs->base;
     scenario->applied =
@@ -748,9 +728,7 @@ enum fulcrum_status fulcrum_scenario_new(const struct fulcrum_scenario_inputs *i
     TRY_OR_END(apply_with_cores(
         inputs->settings, inputs->setting_count, &scenario->base, err));
     /* Choices and texts are rare in sweeps, and decide which calibration is usable. */
-    size_t count = 0;
-    const struct fulcrum_field *fields = fulcrum_fields(&count);
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < field_count; i++) {
         bool is_early = fields[i].kind == FULCRUM_FIELD_TEXT ||
                         fields[i].kind == FULCRUM_FIELD_CHOICE;
         for (size_t j = 0; j < scenario->inputs.calibration_count; j++) {
