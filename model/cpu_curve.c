@@ -12,7 +12,6 @@
 #include <assert.h>
 #include <math.h>
 #include <stdbool.h>
-#include <stddef.h>
 
 #include "model/min_max.h"
 
@@ -142,15 +141,14 @@ const char *fulcrum_cpu_curve_name(int curve)
     return i < sizeof names / sizeof names[0] ? names[i] : NULL;
 }
 
-/* How fast a CPU works off actors that do not come back. */
-
 /*
- * Solves dn/dt = -c(n) / t_e, the part D(m, t) of equation (9) in docs/model.md
- * "Mean-field equation". c is cut into a few pieces, on each of which n is an
- * elementary function of time: the lowest piece is a parabola through 0, which is what
- * turbo makes of c and which n follows as a logistic curve; the others are lines, on
- * which n is an exponential. Few pieces, and times only for those that are crossed,
- * because this is evaluated some ten times per design point.
+ * How fast a CPU works off actors that do not come back. Solves dn/dt = -c(n) / t_e,
+ * the part D(m, t) of equation (9) in docs/model.md "Mean-field equation". c is cut
+ * into a few pieces, on each of which n is an elementary function of time: the lowest
+ * piece is a parabola through 0, which is what turbo makes of c and which n follows as
+ * a logistic curve; the others are lines, on which n is an exponential. Few pieces, and
+ * times only for those that are crossed, because this is evaluated some ten times per
+ * design point.
  */
 
 /* Change of c over a piece, relative to c, below which it counts as level: the closed

@@ -8,7 +8,6 @@
 #include "model/nearest.h"
 
 #include <assert.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 

@@ -14,7 +14,6 @@
 #include <string.h>
 
 #include "model/quantity.h"
-#include "model/string.h"
 #include "model/try.h"
 
 enum { BLOCK_BYTE = 8192, FIRST_ROWS = 16 };
@@ -361,30 +360,25 @@ static void widen_texts(struct fulcrum_table *table, const char ***texts, size_t
     *texts = wider;
 }
 
-static void grow_rows(struct fulcrum_table *table)
-{
-    size_t used = table->row_room;
-    table->row_room = used > 0 ? 2 * used : FIRST_ROWS;
-    for (size_t j = 0; j < table->column_count; j++) {
-        struct column *column = &table->columns[j];
-        widen(table, &column->numbers, used);
-        if (column->shown.has_ends) {
-            widen(table, &column->lo, used);
-            widen(table, &column->hi, used);
-        }
-        if (column->texts != NULL) {
-            widen_texts(table, &column->texts, used);
-        }
-    }
-}
-
 void fulcrum_table_row(struct fulcrum_table *table)
 {
     if (table == NULL || table->result->is_lost) {
         return;
     }
     if (table->row_count == table->row_room) {
-        grow_rows(table);
+        size_t used = table->row_room;
+        table->row_room = used > 0 ? 2 * used : FIRST_ROWS;
+        for (size_t j = 0; j < table->column_count; j++) {
+            struct column *column = &table->columns[j];
+            widen(table, &column->numbers, used);
+            if (column->shown.has_ends) {
+                widen(table, &column->lo, used);
+                widen(table, &column->hi, used);
+            }
+            if (column->texts != NULL) {
+                widen_texts(table, &column->texts, used);
+            }
+        }
     }
     table->at = table->row_count++;
     table->next = 0;

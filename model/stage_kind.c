@@ -8,21 +8,10 @@
 const char *fulcrum_stage_kind_name(enum fulcrum_stage_kind kind)
 {
     static const char *const names[] = {
-#define X(code, name, meaning) name,
+#define X(code, name) name,
         FULCRUM_STAGE_KIND_LIST(X)
 #undef X
     };
     assert((size_t)kind < FULCRUM_STAGE_KIND_COUNT);
     return names[kind];
-}
-
-const char *fulcrum_stage_kind_meaning(enum fulcrum_stage_kind kind)
-{
-    static const char *const meanings[] = {
-#define X(code, name, meaning) meaning,
-        FULCRUM_STAGE_KIND_LIST(X)
-#undef X
-    };
-    assert((size_t)kind < FULCRUM_STAGE_KIND_COUNT);
-    return meanings[kind];
 }

@@ -8,17 +8,17 @@
  * them. A thread that is blocked waits: that is no work, and last in the list.
  */
 /* clang-format off */
-#define FULCRUM_STAGE_KIND_LIST(X)                                            \
-    X(SIMULATION, "simulation", "environments step")                          \
-    X(INFERENCE,  "inference",  "the policy chooses actions for a batch")     \
-    X(TRAINING,   "training",   "a train step, back-propagation included")    \
-    X(HANDOFF,    "handoff",    "requests and answers pass between threads")  \
-    X(REPLAY,     "replay",     "transitions are stored, drawn and gathered") \
-    X(WAIT,       "wait",       "blocked: not work")
+#define FULCRUM_STAGE_KIND_LIST(X)                                              \
+    X(SIMULATION, "simulation") /* environments step */                         \
+    X(INFERENCE,  "inference")  /* the policy chooses actions for a batch */    \
+    X(TRAINING,   "training")   /* a train step, back-propagation included */   \
+    X(HANDOFF,    "handoff")    /* requests and answers pass between threads */ \
+    X(REPLAY,     "replay")     /* transitions are stored, drawn, gathered */   \
+    X(WAIT,       "wait")       /* blocked: not work */
 /* clang-format on */
 
 enum fulcrum_stage_kind {
-#define X(code, name, meaning) FULCRUM_STAGE_##code,
+#define X(code, name) FULCRUM_STAGE_##code,
     FULCRUM_STAGE_KIND_LIST(X)
 #undef X
 };
@@ -30,8 +30,5 @@ enum {
 
 /* "simulation"... Static. */
 const char *fulcrum_stage_kind_name(enum fulcrum_stage_kind kind);
-
-/* A few words. Static. */
-const char *fulcrum_stage_kind_meaning(enum fulcrum_stage_kind kind);
 
 #endif

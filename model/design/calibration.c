@@ -12,7 +12,6 @@
 
 #include <gsl/gsl_eigen.h>
 #include <math.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -326,53 +325,6 @@ static void check_covariance(
     }
 }
 
-/* The least eigenvalue of the correlation matrix, with some slack for rounding. */
-static void check_semidefinite(
-    const struct fulcrum_calibration *calibration, struct fulcrum_error *err)
-{
-    size_t n = calibration->parameter_count;
-    gsl_matrix *correlation = gsl_matrix_alloc(n, n);
-    gsl_vector *values = gsl_vector_alloc(n);
-    gsl_eigen_symm_workspace *space = gsl_eigen_symm_alloc(n);
-    for (size_t i = 0; i < n * n; i++) {
-        double scale = calibration->parameters[i / n].standard_error *
-                       calibration->parameters[i % n].standard_error;
-        double value = scale > 0.0 ? calibration->covariance[i] / scale : 0.0;
-        gsl_matrix_set(correlation, i / n, i % n, value);
-    }
-    (void)gsl_eigen_symm(correlation, values, space);
-    FAULT_IF(gsl_vector_min(values) < -1e-6, err, FULCRUM_ERR_RANGE,
-        "covariance: expected a positive semidefinite matrix");
-    gsl_eigen_symm_free(space);
-    gsl_vector_free(values);
-    gsl_matrix_free(correlation);
-}
-
-static void check_tables(
-    const struct fulcrum_calibration *calibration, struct fulcrum_error *err)
-{
-    for (size_t i = 0; i < calibration->capacity_count; i++) {
-        double value = calibration->capacity[i];
-        FAULT_IF(!(value > 0.0 && value <= 1e7), err, FULCRUM_ERR_RANGE,
-            "capacity[%zu] = %.6g: expected a number above 0 and at most 1e+07", i,
-            value);
-    }
-    double previous = 0.0;
-    for (size_t i = 0; i < calibration->batch_count; i++) {
-        double size = calibration->batch_size[i];
-        double time_s = calibration->batch_time_s[i];
-        FAULT_IF(!(size >= 1.0 && size > previous && size <= 1e9), err,
-            FULCRUM_ERR_RANGE,
-            "batch_time.size[%zu] = %.6g: expected increasing numbers from 1 to 1e+09",
-            i, size);
-        FAULT_IF(!(time_s > 0.0 && time_s <= 1e4), err, FULCRUM_ERR_RANGE,
-            "batch_time.time_s[%zu] = %.6g: expected a number above 0 and at most "
-            "1e+04",
-            i, time_s);
-        previous = size;
-    }
-}
-
 /* The first value out of range is named; the paths are known to be fields. */
 static void check_draws(
     const struct fulcrum_calibration *calibration, struct fulcrum_error *err)
@@ -399,13 +351,49 @@ enum fulcrum_status fulcrum_calibration_check(
     for (size_t i = 0; i < calibration->parameter_count; i++) {
         check_parameter(&calibration->parameters[i], &found);
     }
-    check_tables(calibration, &found);
+    for (size_t i = 0; i < calibration->capacity_count; i++) {
+        double value = calibration->capacity[i];
+        FAULT_IF(!(value > 0.0 && value <= 1e7), &found, FULCRUM_ERR_RANGE,
+            "capacity[%zu] = %.6g: expected a number above 0 and at most 1e+07", i,
+            value);
+    }
+    double previous = 0.0;
+    for (size_t i = 0; i < calibration->batch_count; i++) {
+        double size = calibration->batch_size[i];
+        double time_s = calibration->batch_time_s[i];
+        FAULT_IF(!(size >= 1.0 && size > previous && size <= 1e9), &found,
+            FULCRUM_ERR_RANGE,
+            "batch_time.size[%zu] = %.6g: expected increasing numbers from 1 to 1e+09",
+            i, size);
+        FAULT_IF(!(time_s > 0.0 && time_s <= 1e4), &found, FULCRUM_ERR_RANGE,
+            "batch_time.time_s[%zu] = %.6g: expected a number above 0 and at most "
+            "1e+04",
+            i, time_s);
+        previous = size;
+    }
     check_draws(calibration, &found);
     if (found.status == FULCRUM_OK && calibration->parameter_count > 0) {
         check_covariance(calibration, &found);
     }
     if (found.status == FULCRUM_OK && calibration->parameter_count > 0) {
-        check_semidefinite(calibration, &found);
+        /* The least eigenvalue of the correlation matrix, with some slack for rounding.
+         */
+        size_t n = calibration->parameter_count;
+        gsl_matrix *correlation = gsl_matrix_alloc(n, n);
+        gsl_vector *values = gsl_vector_alloc(n);
+        gsl_eigen_symm_workspace *space = gsl_eigen_symm_alloc(n);
+        for (size_t k = 0; k < n * n; k++) {
+            double scale = calibration->parameters[k / n].standard_error *
+                           calibration->parameters[k % n].standard_error;
+            double value = scale > 0.0 ? calibration->covariance[k] / scale : 0.0;
+            gsl_matrix_set(correlation, k / n, k % n, value);
+        }
+        (void)gsl_eigen_symm(correlation, values, space);
+        FAULT_IF(gsl_vector_min(values) < -1e-6, &found, FULCRUM_ERR_RANGE,
+            "covariance: expected a positive semidefinite matrix");
+        gsl_eigen_symm_free(space);
+        gsl_vector_free(values);
+        gsl_matrix_free(correlation);
     }
     if (found.status != FULCRUM_OK && err != NULL) {
         *err = found;

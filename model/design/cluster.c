@@ -12,22 +12,19 @@
 
 #include <math.h>
 #include <stdbool.h>
-#include <stddef.h>
 
-#include "model/design/design.h"
 #include "model/try.h"
 
-/* Time to sum the gradients of many devices, over links of levels. */
-
 /*
- * Times are alpha + byte / bandwidth per message, added up along the longest chain
- * (Thakur, Rabenseifner and Gropp 2005, "Optimization of collective communication
- * operations in MPICH"). The ring sends the fewest bytes there can be (Patarasuk and
- * Yuan 2009, "Bandwidth optimal all-reduce algorithms for clusters of workstations");
- * double binary trees (Sanders, Speck and Traeff 2009) send as many as a ring without
- * end, and pass each level's latency a logarithm of times only. Both are what NCCL
- * chooses from (its tuning.cc); hops over the network are counted as it counts them.
- * Sending and summing are pipelined; the time to fill the pipeline is latency.
+ * Time to sum the gradients of many devices, over links of levels. Times are alpha +
+ * byte / bandwidth per message, added up along the longest chain (Thakur, Rabenseifner
+ * and Gropp 2005, "Optimization of collective communication operations in MPICH"). The
+ * ring sends the fewest bytes there can be (Patarasuk and Yuan 2009, "Bandwidth optimal
+ * all-reduce algorithms for clusters of workstations"); double binary trees (Sanders,
+ * Speck and Traeff 2009) send as many as a ring without end, and pass each level's
+ * latency a logarithm of times only. Both are what NCCL chooses from (its tuning.cc);
+ * hops over the network are counted as it counts them. Sending and summing are
+ * pipelined; the time to fill the pipeline is latency.
  */
 
 const char *fulcrum_allreduce_name(int how)
@@ -218,27 +215,6 @@ static double rate_or_free(double byte_per_s)
     return isnan(byte_per_s) ? (double)INFINITY : byte_per_s;
 }
 
-/*
- * Each device of a worker has its part of the parameters, and sums it with its like in
- * the other workers; those of one machine share its way out. Workers on one device sum
- * theirs in its memory, which takes next to nothing beside links.
- */
-static double layout_allreduce_s(
-    const struct fulcrum_cluster *cluster, const struct fulcrum_layout *layout)
-{
-    double parts = layout->model_parallel_count;
-    const struct fulcrum_link_level levels[] = {
-        {layout->instance_count, (double)INFINITY, 0.0},
-        {layout->node_device_count / parts, rate_or_free(cluster->link.peer_byte_per_s),
-            cluster->link.peer_latency_s},
-        {layout->node_count, rate_or_free(cluster->link.network_byte_per_s) / parts,
-            cluster->link.network_latency_s},
-    };
-    return cluster->update_count * fulcrum_allreduce_s(cluster->allreduce, levels,
-                                       sizeof levels / sizeof levels[0],
-                                       cluster->gradient_byte / parts);
-}
-
 struct fulcrum_cluster_step fulcrum_cluster_step_of(
     const struct fulcrum_cluster *cluster, const struct fulcrum_layout *layout)
 {
@@ -253,7 +229,22 @@ struct fulcrum_cluster_step fulcrum_cluster_step_of(
         .global_batch_size = cluster->batch_size * (is_split ? 1.0 : workers)};
     out.compute_s = cluster->step_s * (is_split ? shortened : 1.0) /
                     fulcrum_model_parallel_speedup(cluster->model_parallel_frac, parts);
-    out.allreduce_s = layout_allreduce_s(cluster, layout);
+    /*
+     * Each device of a worker has its part of the parameters, and sums it with its like
+     * in the other workers; those of one machine share its way out. Workers on one
+     * device sum theirs in its memory, which takes next to nothing beside links.
+     */
+    const struct fulcrum_link_level levels[] = {
+        {layout->instance_count, (double)INFINITY, 0.0},
+        {layout->node_device_count / parts, rate_or_free(cluster->link.peer_byte_per_s),
+            cluster->link.peer_latency_s},
+        {layout->node_count, rate_or_free(cluster->link.network_byte_per_s) / parts,
+            cluster->link.network_latency_s},
+    };
+    out.allreduce_s =
+        cluster->update_count * fulcrum_allreduce_s(cluster->allreduce, levels,
+                                    sizeof levels / sizeof levels[0],
+                                    cluster->gradient_byte / parts);
     /* All-reduce that compute does not hide. */
     out.exposed_s = fmax(0.0, out.allreduce_s - cluster->overlap_frac * out.compute_s);
     out.step_s = out.compute_s + out.exposed_s;

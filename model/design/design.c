@@ -3,7 +3,6 @@
 #include "model/design/design.h"
 
 #include <math.h>
-#include <stdbool.h>
 
 #include "model/try.h"
 
@@ -152,27 +151,6 @@ static void check_counts(
         design->run.sm_count, gpu->sm_count);
 }
 
-/* Simulated on the GPU, one process an instance takes the place of actors. */
-static void check_resident(
-    const struct fulcrum_design *design, struct fulcrum_error *found)
-{
-    double processes = design->run.gpu_count * design->run.instances_per_gpu;
-    FAULT_IF(design->machine.accelerator != FULCRUM_ACCELERATOR_GPU, found,
-        FULCRUM_ERR_INFEASIBLE,
-        "workload.simulation.device = gpu: machine %s has no GPU",
-        design->machine.name);
-    FAULT_IF(!isnan(design->run.actor_count) &&
-                 fabs(design->run.actor_count - processes) > 0.0,
-        found, FULCRUM_ERR_RANGE,
-        "run.actor_count = %.6g: expected %.6g, one process for each instance of a "
-        "GPU, or none: workload.simulation.env_count says how many environments",
-        design->run.actor_count, processes);
-    FAULT_IF(design->workload.simulation.env_count < design->run.instances_per_gpu,
-        found, FULCRUM_ERR_INFEASIBLE,
-        "workload.simulation.env_count = %.6g: fewer than run.instances_per_gpu = %.6g",
-        design->workload.simulation.env_count, design->run.instances_per_gpu);
-}
-
 /* How parts of a GPU train with other machines, or loops on it in parts, is not
  * modelled. */
 static void check_parts(
@@ -211,7 +189,23 @@ enum fulcrum_status fulcrum_design_check(
         "expected 1",
         sum);
     if (fulcrum_design_is_resident(design)) {
-        check_resident(design, &found);
+        /* Simulated on the GPU, one process an instance takes the place of actors. */
+        double processes = design->run.gpu_count * design->run.instances_per_gpu;
+        FAULT_IF(design->machine.accelerator != FULCRUM_ACCELERATOR_GPU, &found,
+            FULCRUM_ERR_INFEASIBLE,
+            "workload.simulation.device = gpu: machine %s has no GPU",
+            design->machine.name);
+        FAULT_IF(!isnan(design->run.actor_count) &&
+                     fabs(design->run.actor_count - processes) > 0.0,
+            &found, FULCRUM_ERR_RANGE,
+            "run.actor_count = %.6g: expected %.6g, one process for each instance of a "
+            "GPU, or none: workload.simulation.env_count says how many environments",
+            design->run.actor_count, processes);
+        FAULT_IF(design->workload.simulation.env_count < design->run.instances_per_gpu,
+            &found, FULCRUM_ERR_INFEASIBLE,
+            "workload.simulation.env_count = %.6g: fewer than run.instances_per_gpu = "
+            "%.6g",
+            design->workload.simulation.env_count, design->run.instances_per_gpu);
     }
     if (fulcrum_design_is_resident(design) || design->run.instances_per_gpu > 1.0) {
         check_parts(design, &found);

@@ -26,6 +26,7 @@ static const char *workload_loop_name(int loop)
 #define KIND_NUMBER      FULCRUM_FIELD_NUMBER, NULL
 #define KIND_COUNT       FULCRUM_FIELD_COUNT, NULL
 #define KIND_TEXT        FULCRUM_FIELD_TEXT, NULL
+#define KIND_WORD        FULCRUM_FIELD_TEXT, NULL
 #define KIND_ACCELERATOR FULCRUM_FIELD_CHOICE, fulcrum_accelerator_name
 #define KIND_CURVE       FULCRUM_FIELD_CHOICE, fulcrum_cpu_curve_name
 #define KIND_DEVICE      FULCRUM_FIELD_CHOICE, fulcrum_simulation_device_name
@@ -36,9 +37,9 @@ static const char *workload_loop_name(int loop)
 #define KIND_BATCH_SCALING FULCRUM_FIELD_CHOICE, fulcrum_batch_scaling_name
 
 static const struct fulcrum_field fields[] = {
-#define X(member, kind, least, most, fallback, unit, meaning)                  \
-    {#member, KIND_##kind, offsetof(struct fulcrum_design, member),            \
-        sizeof(((struct fulcrum_design *)NULL)->member), least, most, fallback, \
+#define X(place, member, kind, least, most, fallback, unit, meaning)                  \
+    {#place "." #member, KIND_##kind, offsetof(struct fulcrum_design, place.member),            \
+        sizeof(((struct fulcrum_design *)NULL)->place.member), least, most, fallback, \
         unit, meaning},
     FULCRUM_MACHINE_FIELDS(X)
     FULCRUM_WORKLOAD_FIELDS(X)
@@ -100,24 +101,6 @@ enum fulcrum_status fulcrum_field_set_number(const struct fulcrum_field *field,
     return FULCRUM_OK;
 }
 
-static enum fulcrum_status set_choice(const struct fulcrum_field *field,
-    struct fulcrum_design *design, const char *value, struct fulcrum_error *err)
-{
-    char names[200] = "";
-    size_t used = 0;
-    for (int i = 0; field->choice(i) != NULL; i++) {
-        if (strcmp(field->choice(i), value) == 0) {
-            memcpy((char *)design + field->offset, &i, sizeof i);
-            return FULCRUM_OK;
-        }
-        int length = snprintf(names + used, sizeof names - used, "%s%s",
-            i > 0 ? ", " : "", field->choice(i));
-        used += length > 0 && (size_t)length < sizeof names - used ? (size_t)length : 0;
-    }
-    return fulcrum_fail(err, FULCRUM_ERR_RANGE, "%s = \"%s\": expected one of %s",
-        field->path, value, names);
-}
-
 enum fulcrum_status fulcrum_field_set_text(const struct fulcrum_field *field,
     struct fulcrum_design *design, const char *value, struct fulcrum_error *err)
 {
@@ -130,7 +113,20 @@ enum fulcrum_status fulcrum_field_set_text(const struct fulcrum_field *field,
         return FULCRUM_OK;
     }
     if (field->kind == FULCRUM_FIELD_CHOICE) {
-        return set_choice(field, design, value, err);
+        char names[200] = "";
+        size_t used = 0;
+        for (int i = 0; field->choice(i) != NULL; i++) {
+            if (strcmp(field->choice(i), value) == 0) {
+                memcpy((char *)design + field->offset, &i, sizeof i);
+                return FULCRUM_OK;
+            }
+            int length = snprintf(names + used, sizeof names - used, "%s%s",
+                i > 0 ? ", " : "", field->choice(i));
+            used +=
+                length > 0 && (size_t)length < sizeof names - used ? (size_t)length : 0;
+        }
+        return fulcrum_fail(err, FULCRUM_ERR_RANGE, "%s = \"%s\": expected one of %s",
+            field->path, value, names);
     }
     char *end = NULL;
     double number = strtod(value, &end);

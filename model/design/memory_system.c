@@ -87,7 +87,7 @@ static double saved_of_dram(const struct fulcrum_memory_change *change, double t
     return 1.0 - traffic / change->bandwidth_rel;
 }
 
-static enum fulcrum_status check_ranges(
+enum fulcrum_status fulcrum_memory_change_check(
     const struct fulcrum_memory_change *change, struct fulcrum_error *err)
 {
     FAIL_IF(!(change->gain_frac > 0.0) || isinf(change->gain_frac), err,
@@ -104,13 +104,6 @@ static enum fulcrum_status check_ranges(
     FAIL_IF(!(change->compulsory_frac >= 0.0 && change->compulsory_frac <= 1.0), err,
         FULCRUM_ERR_RANGE, "a compulsory share of %.6g: expected a number from 0 to 1",
         change->compulsory_frac);
-    return FULCRUM_OK;
-}
-
-enum fulcrum_status fulcrum_memory_change_check(
-    const struct fulcrum_memory_change *change, struct fulcrum_error *err)
-{
-    TRY(check_ranges(change, err));
     double most = saved_of_dram(change, change->compulsory_frac);
     FAIL_IF(saved_frac(change) > most, err, FULCRUM_ERR_INFEASIBLE,
         "a gain of %.6g is out of reach: %.6g times the cache and %.6g times the "
@@ -138,12 +131,11 @@ double fulcrum_memory_gain_frac(
     return 1.0 / time - 1.0;
 }
 
-/* What has to lie in a GPU's memory at once, and whether it fits. */
-
 /*
- * Parts that grow with the design: parameters, training batch, inference batches, a
- * replay on the GPU. What libraries take for themselves is left out, so that a design
- * that just fits here may not fit in truth, and one that does not fit here never does.
+ * What has to lie in a GPU's memory at once, and whether it fits. Parts that grow with
+ * the design: parameters, training batch, inference batches, a replay on the GPU. What
+ * libraries take for themselves is left out, so that a design that just fits here may
+ * not fit in truth, and one that does not fit here never does.
  */
 
 /* Inference alone needs the parameters themselves, in single precision. */
@@ -203,7 +195,6 @@ static struct gpu_memory memory_of(
     }
     if (trains(workload)) {
         /* Burn-in is computed too, but keeps nothing for a backward pass. */
-        const struct fulcrum_workload_training *training = &design->workload.training;
         const struct fulcrum_workload_network *network = &design->workload.network;
         /* Samples of a training step on one GPU: of a batch that workers divide, its
          * part. */
@@ -214,8 +205,8 @@ static struct gpu_memory memory_of(
                          layout.instance_count;
         double batch =
             design->workload.training.batch_size / parts / (is_split ? workers : 1.0);
-        double trained = batch * training->unroll_length;
-        double warmed = batch * training->burn_in_length;
+        double trained = batch * design->workload.training.unroll_length;
+        double warmed = batch * design->workload.training.burn_in_length;
         double read = isnan(warmed) ? trained : trained + warmed;
         out.training_byte = known(read * network->observation_byte, &out) +
                             known(trained * network->activation_byte, &out);

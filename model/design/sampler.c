@@ -21,7 +21,6 @@
 #include <gsl/gsl_eigen.h>
 #include <gsl/gsl_randist.h>
 #include <math.h>
-#include <stdbool.h>
 #include <stdlib.h>
 
 #include "model/design/design.h"

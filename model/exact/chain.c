@@ -21,17 +21,15 @@
 #include <stddef.h>
 #include <stdlib.h>
 
-#include "model/network/network.h"
 #include "model/try.h"
 
-/* How many of n stepping actors are left after a while. */
-
 /*
- * Uniformisation: jumps come at one rate, that of the fastest count, and each lowers
- * the count n with chance rate[n] / scale. The distribution is then a mean over Poisson
- * numbers of jumps. All terms are positive, so that even small chances are right
- * relative to themselves. That matters: long batches make a network forget its past
- * only through rare events, and their ratios decide between its rhythms.
+ * How many of n stepping actors are left after a while. Uniformisation: jumps come at
+ * one rate, that of the fastest count, and each lowers the count n with chance rate[n]
+ * / scale. The distribution is then a mean over Poisson numbers of jumps. All terms are
+ * positive, so that even small chances are right relative to themselves. That matters:
+ * long batches make a network forget its past only through rare events, and their
+ * ratios decide between its rhythms.
  *
  * Long times are cut into pieces, as exp(-jumps) must not underflow; counts that have
  * become too unlikely to matter leave the window, and with them their high rates.
@@ -161,19 +159,6 @@ static void run_piece(struct pure_death *death, double jumps)
     death->high = trimmed(death->left, death->low, death->high);
 }
 
-static void begin(struct pure_death *death, size_t start)
-{
-    for (size_t n = 0; n <= death->start; n++) {
-        death->left[n] = 0.0;
-    }
-    death->start = start;
-    death->low = start;
-    death->high = start;
-    death->left[start] = 1.0;
-    death->time_s = 0.0;
-    death->scale_per_s = 0.0;
-}
-
 /* From the start of the last result to one lower, at the same time. */
 static void lower_start(struct pure_death *death)
 {
@@ -215,7 +200,15 @@ static FULCRUM_NOT_INLINE const double *pure_death_run(
     if (leads_on) {
         lower_start(death);
     } else {
-        begin(death, start);
+        for (size_t n = 0; n <= death->start; n++) {
+            death->left[n] = 0.0;
+        }
+        death->start = start;
+        death->low = start;
+        death->high = start;
+        death->left[start] = 1.0;
+        death->time_s = 0.0;
+        death->scale_per_s = 0.0;
     }
     double rest_s = time_s - death->time_s;
     while (rest_s > 0.0 && death->high > 0) {
@@ -236,14 +229,13 @@ static FULCRUM_NOT_INLINE const double *pure_death_run(
     return death->left;
 }
 
-/* The stationary distribution of a Markov chain. */
-
 /*
- * Elimination after Grassmann, Taksar and Heyman (1985): states are taken out one by
- * one from the last, and the chances of the others become those of the chain watched
- * only while it is among them. It never subtracts, so nothing cancels. Only the part of
- * a row that is not 0 is worked on: long batches leave few to wait, short ones many,
- * and so half of the chain's matrix is empty.
+ * The stationary distribution of a Markov chain. Elimination after Grassmann, Taksar
+ * and Heyman (1985): states are taken out one by one from the last, and the chances of
+ * the others become those of the chain watched only while it is among them. It never
+ * subtracts, so nothing cancels. Only the part of a row that is not 0 is worked on:
+ * long batches leave few to wait, short ones many, and so half of the chain's matrix is
+ * empty.
  */
 
 /* Stands for the chance to leave a state that is never left for a lower one. */
@@ -268,25 +260,6 @@ static void add_gone(
     }
 }
 
-/* Takes out state `last`: who went there goes on to where it leads. */
-static void eliminate(double *chance, size_t count, size_t last)
-{
-    const double *gone = chance + last * count;
-    size_t length = length_of(gone, last);
-    double leave = 0.0;
-    for (size_t to = 0; to < length; to++) {
-        leave += gone[to];
-    }
-    leave = fmax(leave, LEAST_LEAVE);
-    for (size_t from = 0; from < last; from++) {
-        double *row = chance + from * count;
-        if (row[last] > 0.0) {
-            row[last] /= leave;
-            add_gone(row, gone, length, row[last]);
-        }
-    }
-}
-
 /* Divides `count` values by `divisor`. */
 static void scale_down(double *value, size_t count, double divisor)
 {
@@ -305,7 +278,21 @@ static void scale_down(double *value, size_t count, double divisor)
 static FULCRUM_NOT_INLINE void stationary(double *out, double *chance, size_t count)
 {
     for (size_t last = count - 1; last > 0; last--) {
-        eliminate(chance, count, last);
+        /* Takes out state `last`: who went there goes on to where it leads. */
+        const double *gone = chance + last * count;
+        size_t length = length_of(gone, last);
+        double leave = 0.0;
+        for (size_t to = 0; to < length; to++) {
+            leave += gone[to];
+        }
+        leave = fmax(leave, LEAST_LEAVE);
+        for (size_t from = 0; from < last; from++) {
+            double *row = chance + from * count;
+            if (row[last] > 0.0) {
+                row[last] /= leave;
+                add_gone(row, gone, length, row[last]);
+            }
+        }
     }
     out[0] = 1.0;
     double sum = 1.0;
@@ -412,30 +399,6 @@ static void add_stay(
     sum->on_cores_s += fmin(stepping, cores) * time_s;
 }
 
-/* Completions one by one, from w waiting to `least`. */
-static void tabulate_fill(struct chain *chain)
-{
-    for (size_t w = chain->least; w-- > 0;) {
-        size_t n = chain->actors - w;
-        double stay_s = 1.0 / chain->rate_per_s[n];
-        chain->fill[w] = chain->fill[w + 1];
-        chain->fill[w].time_s += stay_s;
-        add_stay(&chain->fill[w], chain, n, stay_s);
-    }
-}
-
-static bool allocate(struct chain *chain)
-{
-    size_t count = chain->count;
-    chain->rate_per_s = calloc(chain->actors + 1, sizeof *chain->rate_per_s);
-    chain->fill = calloc(chain->least + 1, sizeof *chain->fill);
-    chain->turn = calloc(count, sizeof *chain->turn);
-    chain->chance = calloc(count * count, sizeof *chain->chance);
-    chain->share = calloc(count, sizeof *chain->share);
-    return chain->rate_per_s != NULL && chain->fill != NULL && chain->turn != NULL &&
-           chain->chance != NULL && chain->share != NULL;
-}
-
 static bool init(struct chain *chain, const struct fulcrum_network *network)
 {
     bool is_fixed = network->policy == FULCRUM_BATCH_FIXED;
@@ -449,14 +412,28 @@ static bool init(struct chain *chain, const struct fulcrum_network *network)
     size_t highest = chain->actors - chain->least;
     highest = highest > chain->least ? highest : chain->least;
     chain->count = highest - chain->least + 1;
-    if (!allocate(chain)) {
+    size_t count = chain->count;
+    chain->rate_per_s = calloc(chain->actors + 1, sizeof *chain->rate_per_s);
+    chain->fill = calloc(chain->least + 1, sizeof *chain->fill);
+    chain->turn = calloc(count, sizeof *chain->turn);
+    chain->chance = calloc(count * count, sizeof *chain->chance);
+    chain->share = calloc(count, sizeof *chain->share);
+    if (!(chain->rate_per_s != NULL && chain->fill != NULL && chain->turn != NULL &&
+            chain->chance != NULL && chain->share != NULL)) {
         return false;
     }
     for (size_t n = 1; n <= chain->actors; n++) {
         chain->rate_per_s[n] =
             fulcrum_cpu_capacity(&network->cpu, (double)n) / network->step.mean_s;
     }
-    tabulate_fill(chain);
+    /* Completions one by one, from w waiting to `least`. */
+    for (size_t w = chain->least; w-- > 0;) {
+        size_t n = chain->actors - w;
+        double stay_s = 1.0 / chain->rate_per_s[n];
+        chain->fill[w] = chain->fill[w + 1];
+        chain->fill[w].time_s += stay_s;
+        add_stay(&chain->fill[w], chain, n, stay_s);
+    }
     return true;
 }
 
@@ -491,8 +468,19 @@ static void follow(struct chain *chain, size_t state)
     }
 }
 
-static void report(const struct chain *chain, struct fulcrum_solution *out)
+static enum fulcrum_status solve(struct chain *chain,
+    const struct fulcrum_network *network, struct fulcrum_solution *out,
+    struct fulcrum_error *err)
 {
+    /* The caller frees what there is. NOLINTNEXTLINE(clang-analyzer-unix.Malloc) */
+    bool is_ready = init(chain, network) &&
+                    pure_death_init(&chain->death, chain->rate_per_s, chain->actors);
+    FAIL_IF(!is_ready, err, FULCRUM_ERR_NO_MEMORY,
+        "no memory for the exact chain of %g actors", network->actors);
+    for (size_t state = 0; state < chain->count; state++) {
+        follow(chain, state);
+    }
+    stationary(chain->share, chain->chance, chain->count);
     const struct fulcrum_cpu_station *cpu = &chain->network->cpu;
     struct tally mean = {.time_s = 0.0};
     for (size_t state = 0; state < chain->count; state++) {
@@ -512,22 +500,6 @@ static void report(const struct chain *chain, struct fulcrum_solution *out)
         .residence = {.cpu_s = mean.at_cpu_s / mean.steps,
             .host_s = waiting_s / mean.steps,
             .gpu_s = mean.gpu_item_s / mean.steps}};
-}
-
-static enum fulcrum_status solve(struct chain *chain,
-    const struct fulcrum_network *network, struct fulcrum_solution *out,
-    struct fulcrum_error *err)
-{
-    /* The caller frees what there is. NOLINTNEXTLINE(clang-analyzer-unix.Malloc) */
-    bool is_ready = init(chain, network) &&
-                    pure_death_init(&chain->death, chain->rate_per_s, chain->actors);
-    FAIL_IF(!is_ready, err, FULCRUM_ERR_NO_MEMORY,
-        "no memory for the exact chain of %g actors", network->actors);
-    for (size_t state = 0; state < chain->count; state++) {
-        follow(chain, state);
-    }
-    stationary(chain->share, chain->chance, chain->count);
-    report(chain, out);
     return FULCRUM_OK;
 }
 

@@ -18,20 +18,17 @@
 #include <assert.h>
 #include <math.h>
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdlib.h>
 
-#include "model/status.h"
 #include "model/try.h"
 
-/* Series that span thousands of decades, and their convolution. */
-
 /*
- * The normalisation constants of a queueing network with thousands of customers leave
- * the range of double in both directions, and no single factor brings all of them back.
- * So each value has an exponent of its own, in steps of 2^512. The step is so coarse
- * that neighbours nearly always share it: products of two runs are summed as plain
- * doubles, and exponents are looked at once a run.
+ * Series that span thousands of decades, and their convolution. The normalisation
+ * constants of a queueing network with thousands of customers leave the range of double
+ * in both directions, and no single factor brings all of them back. So each value has
+ * an exponent of its own, in steps of 2^512. The step is so coarse that neighbours
+ * nearly always share it: products of two runs are summed as plain doubles, and
+ * exponents are looked at once a run.
  */
 
 #define POWER_BITS    512
@@ -177,24 +174,6 @@ static size_t least_of(size_t one, size_t other)
     return one < other ? one : other;
 }
 
-/* Sum over k below `knee` of head[k] x in[n - k], run by run. */
-static struct wide head_sum(
-    const struct wide_series *head, size_t knee, const struct wide_series *in, size_t n)
-{
-    struct wide sum = {0.0, 0};
-    size_t stop = least_of(knee, n + 1);
-    size_t k = n < in->length ? 0 : n + 1 - in->length;
-    while (k < stop) {
-        size_t from = n - k;
-        size_t count = least_of(head->end[head->begin[k]], stop) - k;
-        count = least_of(count, from + 1 - in->begin[from]);
-        double part = dot(head->mantissa + k, in->mantissa + from, count);
-        sum = wide_sum(sum, normalised(part, head->power[k] + in->power[from]));
-        k += count;
-    }
-    return sum;
-}
-
 /*
  * out[n] = sum over k of kernel[k] x in[n - k], for as many n as `out` has room. Takes
  * about knee multiplications a value.
@@ -211,7 +190,19 @@ static void wide_convolve(struct wide_series *out, const struct wide_kernel *ker
                 wide_series_at(in, n - kernel->knee));
             tail = wide_sum(wide_times(tail, kernel->ratio), newest);
         }
-        wide_series_append(out, wide_sum(head_sum(head, kernel->knee, in, n), tail));
+        /* Sum over k below `knee` of head[k] x in[n - k], run by run. */
+        struct wide sum = {0.0, 0};
+        size_t stop = least_of(kernel->knee, n + 1);
+        size_t k = n < in->length ? 0 : n + 1 - in->length;
+        while (k < stop) {
+            size_t from = n - k;
+            size_t count = least_of(head->end[head->begin[k]], stop) - k;
+            count = least_of(count, from + 1 - in->begin[from]);
+            double part = dot(head->mantissa + k, in->mantissa + from, count);
+            sum = wide_sum(sum, normalised(part, head->power[k] + in->power[from]));
+            k += count;
+        }
+        wide_series_append(out, wide_sum(sum, tail));
     }
 }
 
@@ -234,32 +225,6 @@ static const struct fulcrum_range network_ranges[] = {
     {NETWORK(think_s), 1e-15, 1e9, FULCRUM_RANGE_OR_ZERO},
 };
 
-static void check_rates(
-    struct fulcrum_error *faults, const struct fulcrum_product_form_station *station)
-{
-    FAULT_IF(station->rate == NULL || station->rate_count == 0, faults,
-        FULCRUM_ERR_RANGE,
-        "rate is empty; type ld needs one for each number of customers");
-    for (size_t i = 0; station->rate != NULL && i < station->rate_count; i++) {
-        double rate = station->rate[i];
-        FAULT_IF(!(rate >= 1e-9 && rate <= 1e9), faults, FULCRUM_ERR_RANGE,
-            "rate[%zu] = %g is outside [1e-09, 1e+09]", i, rate);
-    }
-}
-
-static void check_station(
-    struct fulcrum_error *faults, const struct fulcrum_product_form_station *station)
-{
-    size_t count = station->type == FULCRUM_STATION_MULTI ? 3 : 2;
-    fulcrum_check_ranges(faults, "", station, station_ranges, count);
-    FAULT_IF(fulcrum_product_form_type_name(station->type) == NULL, faults,
-        FULCRUM_ERR_RANGE, "type = %d is none of the known choices",
-        (int)station->type);
-    if (station->type == FULCRUM_STATION_LD) {
-        check_rates(faults, station);
-    }
-}
-
 enum fulcrum_status fulcrum_product_form_check(
     const struct fulcrum_product_form_network *network, struct fulcrum_error *err)
 {
@@ -271,7 +236,21 @@ enum fulcrum_status fulcrum_product_form_check(
     for (size_t i = 0; i < network->station_count; i++) {
         const struct fulcrum_product_form_station *station = &network->stations[i];
         struct fulcrum_error own = {FULCRUM_OK, ""};
-        check_station(&own, station);
+        size_t count = station->type == FULCRUM_STATION_MULTI ? 3 : 2;
+        fulcrum_check_ranges(&own, "", station, station_ranges, count);
+        FAULT_IF(fulcrum_product_form_type_name(station->type) == NULL, &own,
+            FULCRUM_ERR_RANGE, "type = %d is none of the known choices",
+            (int)station->type);
+        if (station->type == FULCRUM_STATION_LD) {
+            FAULT_IF(station->rate == NULL || station->rate_count == 0, &own,
+                FULCRUM_ERR_RANGE,
+                "rate is empty; type ld needs one for each number of customers");
+            for (size_t k = 0; station->rate != NULL && k < station->rate_count; k++) {
+                double rate = station->rate[k];
+                FAULT_IF(!(rate >= 1e-9 && rate <= 1e9), &own, FULCRUM_ERR_RANGE,
+                    "rate[%zu] = %g is outside [1e-09, 1e+09]", k, rate);
+            }
+        }
         FAULT_IF(own.status != FULCRUM_OK, &faults, own.status, "%s: %s", station->name,
             own.detail);
         sum_s += station->service_s * station->visits;
@@ -424,50 +403,45 @@ static struct wide weight(
         wide_series_at(others, solver->customers - k));
 }
 
-static void tell_station(struct solver *solver, size_t index, size_t depth)
-{
-    const struct fulcrum_product_form_station *station =
-        &solver->network->stations[index];
-    struct fulcrum_product_form_load *load = &solver->loads[index];
-    const struct wide_series *others = &solver->without[depth];
-    set_kernel(solver, station, solver->customers);
-    struct wide sum = {0.0, 0};
-    for (size_t k = 0; k <= solver->customers; k++) {
-        sum = wide_sum(sum, weight(solver, others, k));
-    }
-    double busy = 0.0;
-    double mean = 0.0;
-    double rate = 0.0;
-    for (size_t k = 0; k <= solver->customers; k++) {
-        double chance = wide_ratio(weight(solver, others, k), sum);
-        if (load->chance != NULL) {
-            load->chance[k] = chance;
-        }
-        if (k > 0) {
-            busy += chance;
-            mean += chance * (double)k;
-            rate += chance * rate_at(station, k);
-        }
-    }
-    /* Every station must see the same customers pass. */
-    double cycles_per_unit = rate * solver->unit_s / demand_s(station);
-    if (!(solver->cycles_per_unit > 0.0)) {
-        solver->cycles_per_unit = cycles_per_unit;
-    }
-    double apart = fabs(cycles_per_unit - solver->cycles_per_unit);
-    solver->agree &= apart <= TOLERANCE_REL * solver->cycles_per_unit;
-    load->mean_customers = mean;
-    load->busy_frac =
-        station->type == FULCRUM_STATION_MULTI ? rate / station->servers : busy;
-}
-
 /* Tells of `count` stations; the others are in without[depth]. */
 /* NOLINTNEXTLINE(misc-no-recursion): as deep as log2 of the stations */
 static void tell(struct solver *solver, size_t first, size_t count, size_t depth)
 {
     assert(depth + 1 < DEPTHS || count == 1);
     if (count == 1) {
-        tell_station(solver, solver->queueing[first], depth);
+        const struct fulcrum_product_form_station *station =
+            &solver->network->stations[solver->queueing[first]];
+        struct fulcrum_product_form_load *load =
+            &solver->loads[solver->queueing[first]];
+        set_kernel(solver, station, solver->customers);
+        struct wide sum = {0.0, 0};
+        for (size_t k = 0; k <= solver->customers; k++) {
+            sum = wide_sum(sum, weight(solver, &solver->without[depth], k));
+        }
+        double busy = 0.0;
+        double mean = 0.0;
+        double rate = 0.0;
+        for (size_t k = 0; k <= solver->customers; k++) {
+            double chance = wide_ratio(weight(solver, &solver->without[depth], k), sum);
+            if (load->chance != NULL) {
+                load->chance[k] = chance;
+            }
+            if (k > 0) {
+                busy += chance;
+                mean += chance * (double)k;
+                rate += chance * rate_at(station, k);
+            }
+        }
+        /* Every station must see the same customers pass. */
+        double cycles_per_unit = rate * solver->unit_s / demand_s(station);
+        if (!(solver->cycles_per_unit > 0.0)) {
+            solver->cycles_per_unit = cycles_per_unit;
+        }
+        double apart = fabs(cycles_per_unit - solver->cycles_per_unit);
+        solver->agree &= apart <= TOLERANCE_REL * solver->cycles_per_unit;
+        load->mean_customers = mean;
+        load->busy_frac =
+            station->type == FULCRUM_STATION_MULTI ? rate / station->servers : busy;
         return;
     }
     size_t half = count / 2;
@@ -520,43 +494,6 @@ struct limits {
     double most;
 };
 
-static struct limits limits_of(
-    const struct fulcrum_product_form_station *station, size_t customers)
-{
-    struct limits found = {(double)INFINITY, 0.0, 0.0};
-    for (size_t j = 1; j <= customers; j++) {
-        double rate = rate_at(station, j);
-        found.least_each = fmin(found.least_each, rate / (double)j);
-        found.most_each = fmax(found.most_each, rate / (double)j);
-        found.most = fmax(found.most, rate);
-    }
-    return found;
-}
-
-/*
- * A customer spends at least demand / most_each and at most demand / least_each of its
- * cycle at a station, and N customers take at least N cycles of the slowest station.
- */
-static void bound_throughput(
-    const struct fulcrum_product_form_network *network, double *least, double *most)
-{
-    double quick_s = 0.0;
-    double slow_s = 0.0;
-    double crowd_per_s = (double)INFINITY;
-    for (size_t i = 0; i < network->station_count; i++) {
-        const struct fulcrum_product_form_station *station = &network->stations[i];
-        double each_s = demand_s(station);
-        if (each_s > 0.0) {
-            struct limits limits = limits_of(station, (size_t)network->customers);
-            quick_s += each_s / limits.most_each;
-            slow_s += each_s / limits.least_each;
-            crowd_per_s = fmin(crowd_per_s, limits.most / each_s);
-        }
-    }
-    *least = network->customers / (network->think_s + slow_s);
-    *most = fmin(network->customers / (network->think_s + quick_s), crowd_per_s);
-}
-
 /*
  * Holds any solution, wherever it comes from, to what each must obey: finite, within
  * the asymptotic bounds of the throughput, customers that add up to N. fails
@@ -568,7 +505,31 @@ static enum fulcrum_status audit(const struct fulcrum_product_form_network *netw
 {
     double least = 0.0;
     double most = 0.0;
-    bound_throughput(network, &least, &most);
+    /*
+     * A customer spends at least demand / most_each and at most demand / least_each of
+     * its cycle at a station, and N customers take at least N cycles of the slowest
+     * station.
+     */
+    double quick_s = 0.0;
+    double slow_s = 0.0;
+    double crowd_per_s = (double)INFINITY;
+    for (size_t i = 0; i < network->station_count; i++) {
+        double each_s = demand_s(&network->stations[i]);
+        if (each_s > 0.0) {
+            struct limits limits = {(double)INFINITY, 0.0, 0.0};
+            for (size_t j = 1; j <= (size_t)network->customers; j++) {
+                double rate = rate_at(&network->stations[i], j);
+                limits.least_each = fmin(limits.least_each, rate / (double)j);
+                limits.most_each = fmax(limits.most_each, rate / (double)j);
+                limits.most = fmax(limits.most, rate);
+            }
+            quick_s += each_s / limits.most_each;
+            slow_s += each_s / limits.least_each;
+            crowd_per_s = fmin(crowd_per_s, limits.most / each_s);
+        }
+    }
+    least = network->customers / (network->think_s + slow_s);
+    most = fmin(network->customers / (network->think_s + quick_s), crowd_per_s);
     /* Written so that NaN fails. */
     FAIL_IF(!(cycles_per_s >= least * (1.0 - TOLERANCE_REL) &&
                 cycles_per_s <= most * (1.0 + TOLERANCE_REL)),
@@ -604,13 +565,12 @@ static enum fulcrum_status solve(
         }
     }
     /* f(0), f(1), ... of all delays together; a single 1 where there are none. */
-    struct wide_series *series = &solver->without[0];
     double share = delay_s(solver->network) / solver->unit_s;
     struct wide value = {1.0, 0};
-    wide_series_append(series, value);
+    wide_series_append(&solver->without[0], value);
     for (size_t n = 1; n <= solver->customers && share > 0.0; n++) {
         value = wide_times(value, share / (double)n);
-        wide_series_append(series, value);
+        wide_series_append(&solver->without[0], value);
     }
     if (solver->queueing_count > 0) {
         tell(solver, 0, solver->queueing_count, 0);

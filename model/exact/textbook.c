@@ -81,21 +81,6 @@ static double batch_s(const struct batch *batch)
     return batch->host_s + batch->gpu_s + batch->train_s;
 }
 
-/* Rates relative to that of the largest batch. */
-static void add_stage(struct textbook *textbook, size_t stage)
-{
-    struct batch largest = batch_at(textbook, stage, (double)textbook->actors);
-    double item_s = batch_s(&largest) / largest.size;
-    for (size_t n = 1; n <= textbook->actors; n++) {
-        struct batch batch = batch_at(textbook, stage, (double)n);
-        double work = batch.served * item_s;
-        double spent_s = fmax(batch_s(&batch), work / MOST_RATE);
-        textbook->rate[stage][n - 1] = spent_s > 0.0 ? work / spent_s : 1.0;
-    }
-    textbook->stations[stage] =
-        (struct fulcrum_product_form_station){.service_s = item_s};
-}
-
 static bool init(struct textbook *textbook, const struct fulcrum_network *network)
 {
     bool overlaps = network->depth > 1.0 && fulcrum_batch_takes_time(&network->host) &&
@@ -122,7 +107,17 @@ static void set_stations(struct textbook *textbook)
     textbook->stations[CPU] =
         (struct fulcrum_product_form_station){.service_s = network->step.mean_s};
     for (size_t stage = FIRST_STAGE; stage <= textbook->stage_count; stage++) {
-        add_stage(textbook, stage);
+        /* Rates relative to that of the largest batch. */
+        struct batch largest = batch_at(textbook, stage, (double)textbook->actors);
+        double item_s = batch_s(&largest) / largest.size;
+        for (size_t k = 1; k <= textbook->actors; k++) {
+            struct batch batch = batch_at(textbook, stage, (double)k);
+            double work = batch.served * item_s;
+            double spent_s = fmax(batch_s(&batch), work / MOST_RATE);
+            textbook->rate[stage][k - 1] = spent_s > 0.0 ? work / spent_s : 1.0;
+        }
+        textbook->stations[stage] =
+            (struct fulcrum_product_form_station){.service_s = item_s};
     }
     for (size_t i = CPU; i <= textbook->stage_count; i++) {
         struct fulcrum_product_form_station *station = &textbook->stations[i];
@@ -131,21 +126,6 @@ static void set_stations(struct textbook *textbook)
         station->rate = textbook->rate[i];
         station->rate_count = textbook->actors;
     }
-}
-
-static void report_cpu(const struct textbook *textbook, struct fulcrum_solution *out)
-{
-    const struct fulcrum_cpu_station *cpu = &textbook->network->cpu;
-    const struct fulcrum_product_form_load *load = &textbook->loads[CPU];
-    double servers = fulcrum_cpu_servers(cpu);
-    double cores = cpu->core_count * (1.0 - cpu->reserved_threads / cpu->thread_count);
-    for (size_t n = 1; n <= textbook->actors; n++) {
-        double stepping = fmin((double)n, servers);
-        out->cpu_thread_busy_frac += load->chance[n] * stepping / servers;
-        out->cpu_core_busy_frac +=
-            load->chance[n] * fmin(stepping, cores) / cpu->core_count;
-    }
-    out->residence.cpu_s = load->residence_s;
 }
 
 /* The mean batch is that of the last stage. */
@@ -191,7 +171,17 @@ static void report(
         .gpu_train_busy_frac = steps_per_s * train_s_per_step(network),
         .residence = {.delay_s = network->delay_s},
         .flags = FULCRUM_FLAG_TEXTBOOK};
-    report_cpu(textbook, out);
+    const struct fulcrum_cpu_station *cpu = &textbook->network->cpu;
+    const struct fulcrum_product_form_load *load = &textbook->loads[CPU];
+    double servers = fulcrum_cpu_servers(cpu);
+    double cores = cpu->core_count * (1.0 - cpu->reserved_threads / cpu->thread_count);
+    for (size_t n = 1; n <= textbook->actors; n++) {
+        double stepping = fmin((double)n, servers);
+        out->cpu_thread_busy_frac += load->chance[n] * stepping / servers;
+        out->cpu_core_busy_frac +=
+            load->chance[n] * fmin(stepping, cores) / cpu->core_count;
+    }
+    out->residence.cpu_s = load->residence_s;
     for (size_t stage = FIRST_STAGE; stage <= textbook->stage_count; stage++) {
         report_stage(textbook, stage, out);
     }

@@ -162,29 +162,6 @@ static void pivot(double matrix[UNKNOWNS][UNKNOWNS + 1], int i)
     memcpy(matrix[i], row, sizeof row);
 }
 
-/*
- * Gaussian elimination with partial pivoting; the matrix is destroyed. A singular one,
- * of a period in which nothing ends, makes starts so many that the search turns back.
- */
-static void solve_linear(double matrix[UNKNOWNS][UNKNOWNS + 1], double *out)
-{
-    for (int i = 0; i < UNKNOWNS; i++) {
-        pivot(matrix, i);
-        if (fabs(matrix[i][i]) > 0.0) {
-            eliminate(matrix, i);
-        } else {
-            matrix[i][i] = SINGULAR;
-        }
-    }
-    for (int i = UNKNOWNS - 1; i >= 0; i--) {
-        double sum = matrix[i][UNKNOWNS];
-        for (int j = i + 1; j < UNKNOWNS; j++) {
-            sum -= matrix[i][j] * out[j];
-        }
-        out[i] = sum / matrix[i][i];
-    }
-}
-
 /* How much of a slice's starts is left: a whole number of slices later, by its end. */
 struct slice_tails {
     double after[SLICES];  /* at the end of the slice k slices on */
@@ -237,17 +214,6 @@ static void add_times(const struct problem *problem, struct orbit *orbit)
     orbit->time_s = orbit->node_s[LAST_NODE];
 }
 
-/* A period in which all actors of a cohort start at once, whatever the batch. */
-static void set_free_period(
-    const struct problem *problem, double period, struct orbit *orbit)
-{
-    *orbit = (struct orbit){.period = period};
-    for (int k = 0; k < LAST_NODE; k++) {
-        orbit->stays[k] = fulcrum_step_cohorts(problem->table, period, node(orbit, k));
-    }
-    orbit->stays[LAST_NODE] = orbit->stays[0] - 1.0;
-}
-
 static void set_free_batch(
     const struct problem *problem, double batch, struct orbit *orbit)
 {
@@ -285,7 +251,26 @@ static void set_short(const struct problem *problem, double period, double short
         matrix[i][UNKNOWNS] = problem->servers;
     }
     double whole = matrix[0][0];
-    solve_linear(matrix, starts);
+    /*
+     * Gaussian elimination with partial pivoting; the matrix is destroyed. A singular
+     * one, of a period in which nothing ends, makes starts so many that the search
+     * turns back.
+     */
+    for (int i = 0; i < UNKNOWNS; i++) {
+        pivot(matrix, i);
+        if (fabs(matrix[i][i]) > 0.0) {
+            eliminate(matrix, i);
+        } else {
+            matrix[i][i] = SINGULAR;
+        }
+    }
+    for (int i = UNKNOWNS - 1; i >= 0; i--) {
+        double sum = matrix[i][UNKNOWNS];
+        for (int j = i + 1; j < UNKNOWNS; j++) {
+            sum -= matrix[i][j] * starts[j];
+        }
+        starts[i] = sum / matrix[i][i];
+    }
     orbit->burst = starts[0];
     orbit->batch = starts[0];
     orbit->left[LAST_NODE] = starts[0] * (whole - 1.0);
@@ -367,7 +352,12 @@ static void set_free(const struct problem *problem, double period, struct guess 
     struct orbit *orbit)
 {
     const struct fulcrum_network *network = problem->network;
-    set_free_period(problem, period, orbit);
+    /* A period in which all actors of a cohort start at once, whatever the batch. */
+    *orbit = (struct orbit){.period = period};
+    for (int k = 0; k < LAST_NODE; k++) {
+        orbit->stays[k] = fulcrum_step_cohorts(problem->table, period, node(orbit, k));
+    }
+    orbit->stays[LAST_NODE] = orbit->stays[0] - 1.0;
     if (is_fixed(problem)) {
         set_free_batch(problem, network->batch_size, orbit);
         return;
@@ -463,21 +453,6 @@ static double rough_short(const struct problem *problem, double batch, double pe
     return share * period;
 }
 
-/* The period of a batch that takes `time_s`, and how long threads are short in it. */
-static struct start start_of_time(
-    const struct problem *problem, double batch, double time_s)
-{
-    double short_s = pace_s(problem, problem->servers);
-    double mid_s = pace_s(problem, 0.5 * fulcrum_min(batch, problem->servers));
-    struct start start = {.period = time_s / short_s};
-    for (int i = 0; i < 2; i++) {
-        start.short_until = rough_short(problem, batch, start.period);
-        double rest_s = fulcrum_max(0.0, time_s - start.short_until * short_s);
-        start.period = start.short_until + rest_s / mid_s;
-    }
-    return start;
-}
-
 /* Where the search begins. */
 static struct start first_guess(
     const struct problem *problem, double batch, double least)
@@ -487,7 +462,18 @@ static struct start first_guess(
         batch = batch > 0.0 ? batch : network->actors / 3.0;
         struct fulcrum_batch_service pace =
             fulcrum_batch_service_of(network, problem->gpu_stretch, batch);
-        return start_of_time(problem, batch, pace.interval_s);
+        /* The period of a batch that takes `time_s`, and how long threads are short in
+         * it. */
+        double short_s = pace_s(problem, problem->servers);
+        double mid_s = pace_s(problem, 0.5 * fulcrum_min(batch, problem->servers));
+        struct start start = {.period = pace.interval_s / short_s};
+        for (int i = 0; i < 2; i++) {
+            start.short_until = rough_short(problem, batch, start.period);
+            double rest_s =
+                fulcrum_max(0.0, pace.interval_s - start.short_until * short_s);
+            start.period = start.short_until + rest_s / mid_s;
+        }
+        return start;
     }
     double mean_s = network->step.mean_s;
     struct fulcrum_batch_service pace = fulcrum_batch_service_unhurried(
@@ -552,19 +538,6 @@ static bool take_step(const struct trial *trial, double slope[2][2], double step
            (fabs(step[0]) > 0.0 || fabs(step[1]) > 0.0);
 }
 
-/* Broyden's update: the slopes along the step become those that were seen. */
-static void mend_slopes(const struct trial *before, const struct trial *after,
-    const double step[2], double slope[2][2])
-{
-    double length = step[0] * step[0] + step[1] * step[1];
-    for (int i = 0; i < 2; i++) {
-        double seen = after->gap[i] - before->gap[i];
-        double miss = seen - slope[i][0] * step[0] - slope[i][1] * step[1];
-        slope[i][0] += miss * step[0] / length;
-        slope[i][1] += miss * step[1] / length;
-    }
-}
-
 /*
  * Period and its short part at once, by Newton's method with Broyden's updates: a third
  * of the work of nested searches where it succeeds, which it does nearly always.
@@ -590,24 +563,17 @@ static bool solve_jointly(const struct problem *problem, double period,
             /* The equations have other roots, of no meaning. */
             return orbit->batch > 0.0 && orbit->batch <= problem->network->actors;
         }
-        mend_slopes(&trial, &next, step, slope);
+        /* Broyden's update: the slopes along the step become those that were seen. */
+        double length = step[0] * step[0] + step[1] * step[1];
+        for (int k = 0; k < 2; k++) {
+            double seen = next.gap[k] - trial.gap[k];
+            double miss = seen - slope[k][0] * step[0] - slope[k][1] * step[1];
+            slope[k][0] += miss * step[0] / length;
+            slope[k][1] += miss * step[1] / length;
+        }
         trial = next;
     }
     return false;
-}
-
-static void solve_nested(
-    const struct problem *problem, double first, double least, struct orbit *orbit)
-{
-    struct guess guess = {.share = FIRST_SHARE, .share_slope = 1.0};
-    struct fulcrum_root root = {.low = least,
-        .high = (double)INFINITY,
-        .x = first,
-        .slope = 1.0 / first,
-        .tolerance_rel = tolerance(problem)};
-    do {
-        set_orbit(problem, root.x, &guess, orbit);
-    } while (fulcrum_root_next(&root, period_gap(problem, orbit)));
 }
 
 static void solve(const struct problem *problem, double batch, struct orbit *orbit)
@@ -619,19 +585,15 @@ static void solve(const struct problem *problem, double batch, struct orbit *orb
         solve_jointly(problem, first.period, first.short_until, orbit)) {
         return;
     }
-    solve_nested(problem, first.period, least, orbit);
-}
-
-/* A cohort gets a mean step each of work done in a period: over what trapezoids say. */
-static double work_fit(const struct problem *problem, const struct orbit *orbit)
-{
-    double rough = 0.0;
-    for (int k = 1; k < NODES; k++) {
-        double width = node(orbit, k) - node(orbit, k - 1);
-        rough += 0.5 * width * (orbit->left[k - 1] + orbit->left[k]);
-    }
-    double work = orbit->batch - problem->servers * orbit->short_until;
-    return work > 0.0 && rough > 0.0 ? work / rough : 1.0;
+    struct guess guess = {.share = FIRST_SHARE, .share_slope = 1.0};
+    struct fulcrum_root root = {.low = least,
+        .high = (double)INFINITY,
+        .x = first.period,
+        .slope = 1.0 / first.period,
+        .tolerance_rel = tolerance(problem)};
+    do {
+        set_orbit(problem, root.x, &guess, orbit);
+    } while (fulcrum_root_next(&root, period_gap(problem, orbit)));
 }
 
 /* Means over time by the trapezoidal rule, node by node. */
@@ -651,7 +613,15 @@ static void add_means(
     cycle->at_cpu = share * (problem->servers + waiting);
     cycle->stepping = share * problem->servers;
     cycle->on_cores = share * fulcrum_min(cores, problem->servers);
-    double fit = work_fit(problem, orbit) / orbit->time_s;
+    /* A cohort gets a mean step each of work done in a period: over what trapezoids
+     * say. */
+    double rough = 0.0;
+    for (int k = 1; k < NODES; k++) {
+        double width = node(orbit, k) - node(orbit, k - 1);
+        rough += 0.5 * width * (orbit->left[k - 1] + orbit->left[k]);
+    }
+    double work = orbit->batch - problem->servers * orbit->short_until;
+    double fit = (work > 0.0 && rough > 0.0 ? work / rough : 1.0) / orbit->time_s;
     for (int k = 1; k < NODES; k++) {
         double half = 0.5 * fit * (orbit->node_s[k] - orbit->node_s[k - 1]);
         for (int i = k - 1; i <= k; i++) {
@@ -668,9 +638,8 @@ static void add_means(
  */
 static double forming_sd_s(const struct problem *problem, const struct orbit *orbit)
 {
-    const struct fulcrum_network *network = problem->network;
     struct fulcrum_batch_service pace = fulcrum_batch_service_unhurried(
-        network, problem->gpu_stretch, network->batch_size);
+        problem->network, problem->gpu_stretch, problem->network->batch_size);
     double turns = pace.latency_s / orbit->time_s;
     double since = (ceil(turns - NOW) - turns) * orbit->time_s;
     since = since > NOW * orbit->time_s ? since : orbit->time_s;

@@ -14,9 +14,7 @@
 #include <stdbool.h>
 
 #include "model/fast/steady.h"
-#include "model/fast/steps.h"
 #include "model/min_max.h"
-#include "model/network/network.h"
 #include "model/try.h"
 
 /* The throughput that no arrangement of a network's parts can exceed. */
@@ -37,20 +35,6 @@ static double most_rate(
     for (size_t i = 1; i < drain->count; i++) {
         double n = fulcrum_min(actors, drain->piece[i].low);
         most = fulcrum_max(most, fulcrum_cpu_capacity(&network->cpu, n));
-    }
-    return most;
-}
-
-/* The most that a single actor can get done: often it is alone that it is fastest. */
-static double most_alone(
-    const struct fulcrum_network *network, const struct fulcrum_cpu_drain *drain)
-{
-    double servers = fulcrum_cpu_servers(&network->cpu);
-    double most = fulcrum_cpu_capacity(&network->cpu, 1.0) / fulcrum_min(1.0, servers);
-    for (size_t i = 1; i < drain->count; i++) {
-        double n = fulcrum_max(1.0, fulcrum_min(network->actors, drain->piece[i].low));
-        most = fulcrum_max(
-            most, fulcrum_cpu_capacity(&network->cpu, n) / fulcrum_min(n, servers));
     }
     return most;
 }
@@ -102,19 +86,27 @@ double fulcrum_ceiling_per_s(
     }
     double needed_s =
         fulcrum_max(served_s, network->step.mean_s / most_rate(network, drain));
-    double round_s = network->step.mean_s / most_alone(network, drain) + host.batch_s +
-                     gpu.batch_s + network->delay_s;
+    /* The most that a single actor can get done: often it is alone that it is fastest.
+     */
+    double servers = fulcrum_cpu_servers(&network->cpu);
+    double most = fulcrum_cpu_capacity(&network->cpu, 1.0) / fulcrum_min(1.0, servers);
+    for (size_t i = 1; i < drain->count; i++) {
+        double n = fulcrum_max(1.0, fulcrum_min(network->actors, drain->piece[i].low));
+        most = fulcrum_max(
+            most, fulcrum_cpu_capacity(&network->cpu, n) / fulcrum_min(n, servers));
+    }
+    double round_s =
+        network->step.mean_s / most + host.batch_s + gpu.batch_s + network->delay_s;
     return 1.0 / fulcrum_max(needed_s, round_s / network->actors);
 }
 
-/* Training on the same GPU, by turns with and without a train step. */
-
 /*
- * A train step lasts as long as tens of batches, or is over within one. Long ones put
- * the network into two steady states by turns, whose means are added up by the time
- * they last. Short ones are felt as a GPU that is slower all the time. What lies
- * between is weighed. A learner that cannot keep up holds the actors up, and then only
- * work counts: the GPU never rests.
+ * Training on the same GPU, by turns with and without a train step. A train step lasts
+ * as long as tens of batches, or is over within one. Long ones put the network into two
+ * steady states by turns, whose means are added up by the time they last. Short ones
+ * are felt as a GPU that is slower all the time. What lies between is weighed. A
+ * learner that cannot keep up holds the actors up, and then only work counts: the GPU
+ * never rests.
  */
 
 /* The limits and fits below were chosen on random networks: docs/model.md "Training on
@@ -237,19 +229,6 @@ static double averaged_share(
     return low;
 }
 
-/* Few batches per train step, or answers that differ, make the result rough. */
-static unsigned mix_flags(const struct fulcrum_network *network,
-    const struct turns *turns, double rate, double even_rate)
-{
-    double turn_s = network->actors / turns->alone.steps_per_s;
-    double apart = fabs(even_rate / rate - 1.0) * turn_s /
-                   (turn_s + network->training.train_step_s);
-    bool matters = rate < turns->alone.steps_per_s * (1.0 - ROUGH_FRAC);
-    bool bursts = network->training.env_steps_per_train_step <
-                  LEAST_BURST_BATCHES * fulcrum_max(1.0, turns->alone.batch);
-    return apart > ROUGH_FRAC || (matters && bursts) ? FULCRUM_FLAG_TRAINING_MIX : 0U;
-}
-
 /* (11), the learner keeps up. */
 static enum fulcrum_status solve_keeping_up(struct fulcrum_steady *steady,
     const struct turns *turns, struct flow *out, unsigned *flags,
@@ -272,7 +251,15 @@ static enum fulcrum_status solve_keeping_up(struct fulcrum_steady *steady,
             averaged_share(network, turns), fulcrum_sharing_stretch(training));
         TRY(fulcrum_steady_solve(steady, stretch, &even, flags, err));
         flow_add(out, steady, &even, 1.0 - slow);
-        *flags |= mix_flags(network, turns, rate, even.steps_per_s);
+        /* Few batches per train step, or answers that differ, make the result rough. */
+        double turn_s = network->actors / turns->alone.steps_per_s;
+        double apart = fabs(even.steps_per_s / rate - 1.0) * turn_s /
+                       (turn_s + network->training.train_step_s);
+        bool matters = rate < turns->alone.steps_per_s * (1.0 - ROUGH_FRAC);
+        bool bursts = network->training.env_steps_per_train_step <
+                      LEAST_BURST_BATCHES * fulcrum_max(1.0, turns->alone.batch);
+        *flags |=
+            apart > ROUGH_FRAC || (matters && bursts) ? FULCRUM_FLAG_TRAINING_MIX : 0U;
     }
     flow_add(out, steady, &turns->shared, slow * share);
     flow_add(out, steady, &turns->alone, slow * (1.0 - share));
@@ -348,37 +335,6 @@ static double held_up_batch(const struct fulcrum_network *network,
 }
 
 /*
- * (11), the learner holds actors up. Where the mean batch is not known it lies between
- * the usual one and all actors.
- */
-static void solve_held_up(const struct fulcrum_steady *steady,
-    const struct turns *turns, struct flow *out, unsigned *flags)
-{
-    const struct fulcrum_network *network = &steady->network;
-    struct fulcrum_cycle cycle = turns->shared;
-    double usual = fulcrum_max(1.0, cycle.batch);
-    if (network->policy != FULCRUM_BATCH_FIXED) {
-        bool is_rough = false;
-        cycle.batch = held_up_batch(network, &turns->shared, &is_rough);
-        double least = held_up_rate(network, usual);
-        bool matters =
-            held_up_rate(network, most_batch(network)) > least * (1.0 + ROUGH_FRAC);
-        *flags |= is_rough && matters ? FULCRUM_FLAG_TRAINING_MIX : 0U;
-        *flags |= most_batch(network) > usual * ROUGH_BATCH_RATIO
-                      ? FULCRUM_FLAG_ROUGH_BATCH
-                      : 0U;
-    }
-    cycle.steps_per_s =
-        fulcrum_min(turns->alone.steps_per_s, held_up_rate(network, cycle.batch));
-    double slower = cycle.steps_per_s / turns->shared.steps_per_s;
-    cycle.at_cpu *= slower;
-    cycle.stepping *= slower;
-    cycle.on_cores *= slower;
-    cycle.at_gpu *= slower;
-    flow_add(out, steady, &cycle, 1.0);
-}
-
-/*
  * docs/model.md "Training on the same GPU", (11), for a network that trains.
  *   alone    the cycle without a train step
  *   out      starts at 0
@@ -404,7 +360,31 @@ static enum fulcrum_status training_turns(struct fulcrum_steady *steady,
     if (turns.shared.steps_per_s * turns.train_s < period) {
         return solve_keeping_up(steady, &turns, out, flags, err);
     }
-    solve_held_up(steady, &turns, out, flags);
+    /*
+     * (11), the learner holds actors up. Where the mean batch is not known it lies
+     * between the usual one and all actors.
+     */
+    struct fulcrum_cycle cycle = turns.shared;
+    double usual = fulcrum_max(1.0, cycle.batch);
+    if (network->policy != FULCRUM_BATCH_FIXED) {
+        bool is_rough = false;
+        cycle.batch = held_up_batch(network, &turns.shared, &is_rough);
+        double least = held_up_rate(network, usual);
+        bool matters =
+            held_up_rate(network, most_batch(network)) > least * (1.0 + ROUGH_FRAC);
+        *flags |= is_rough && matters ? FULCRUM_FLAG_TRAINING_MIX : 0U;
+        *flags |= most_batch(network) > usual * ROUGH_BATCH_RATIO
+                      ? FULCRUM_FLAG_ROUGH_BATCH
+                      : 0U;
+    }
+    cycle.steps_per_s =
+        fulcrum_min(turns.alone.steps_per_s, held_up_rate(network, cycle.batch));
+    double slower = cycle.steps_per_s / turns.shared.steps_per_s;
+    cycle.at_cpu *= slower;
+    cycle.stepping *= slower;
+    cycle.on_cores *= slower;
+    cycle.at_gpu *= slower;
+    flow_add(out, steady, &cycle, 1.0);
     return FULCRUM_OK;
 }
 
@@ -446,20 +426,6 @@ static double between_0_and(double most, double value)
     return fulcrum_max(0.0, fulcrum_min(most, value));
 }
 
-/* Who is neither at the CPU, nor at the GPU, nor delayed waits or is on the host. */
-static void report_residence(const struct fulcrum_network *network,
-    const struct flow *flow, struct fulcrum_residence *out)
-{
-    double rate = flow->steps_per_s;
-    double rest_s = network->actors / rate - network->delay_s;
-    double host_s = flow->host_busy_frac / flow->batches_per_s;
-    out->delay_s = network->delay_s;
-    out->gpu_s = between_0_and(rest_s - host_s, flow->at_gpu / rate);
-    rest_s = fulcrum_max(0.0, rest_s - out->gpu_s);
-    out->cpu_s = between_0_and(rest_s - host_s, flow->at_cpu / rate);
-    out->host_s = rest_s - out->cpu_s;
-}
-
 static void report(const struct fulcrum_network *network, const struct flow *flow,
     struct fulcrum_solution *out)
 {
@@ -482,7 +448,15 @@ static void report(const struct fulcrum_network *network, const struct flow *flo
     }
     out->gpu_busy_frac =
         fulcrum_min(1.0, out->gpu_inference_busy_frac + out->gpu_train_busy_frac);
-    report_residence(network, flow, &out->residence);
+    /* Who is neither at the CPU, nor at the GPU, nor delayed waits or is on the host.
+     */
+    double rest_s = network->actors / rate - network->delay_s;
+    double host_s = flow->host_busy_frac / flow->batches_per_s;
+    out->residence.delay_s = network->delay_s;
+    out->residence.gpu_s = between_0_and(rest_s - host_s, flow->at_gpu / rate);
+    rest_s = fulcrum_max(0.0, rest_s - out->residence.gpu_s);
+    out->residence.cpu_s = between_0_and(rest_s - host_s, flow->at_cpu / rate);
+    out->residence.host_s = rest_s - out->residence.cpu_s;
 }
 
 /*

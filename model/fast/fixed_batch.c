@@ -28,13 +28,12 @@
  * four, a normal has a chance of 3e-5. */
 #define SURE_SDS 4.0
 
-/* The work rate of a CPU, tabulated where it is asked for. */
-
 /*
- * An equation that follows a cycle asks for c(n) some hundred times, and a saturating
- * curve takes a dozen powers for an answer. Up to S the curve is smooth but for kinks,
- * most of which lie at whole numbers of threads; from there on it is constant, except
- * in a table, which is quick by itself. A node is worked out when it is first needed.
+ * The work rate of a CPU, tabulated where it is asked for. An equation that follows a
+ * cycle asks for c(n) some hundred times, and a saturating curve takes a dozen powers
+ * for an answer. Up to S the curve is smooth but for kinks, most of which lie at whole
+ * numbers of threads; from there on it is constant, except in a table, which is quick
+ * by itself. A node is worked out when it is first needed.
  */
 
 enum { RATE_CELLS = 256 };
@@ -105,13 +104,12 @@ static FULCRUM_NOT_INLINE double rate_cells_at(struct rate_cells *cells, double 
     return below + (place - (double)whole) * (above - below);
 }
 
-/* The chance that too few are ready for a batch. */
-
 /*
- * Of a number that is a sum of independent events only mean and variance are known
- * here. The binomial law with these two, its count not held to be whole, is exact for
- * equal events and close to exact for others. Its sums are the incomplete beta
- * function: a finite sum for small batches, a normal approximation for others.
+ * The chance that too few are ready for a batch. Of a number that is a sum of
+ * independent events only mean and variance are known here. The binomial law with these
+ * two, its count not held to be whole, is exact for equal events and close to exact for
+ * others. Its sums are the incomplete beta function: a finite sum for small batches, a
+ * normal approximation for others.
  */
 
 #define FEW 10.0 /* observations in a batch, and terms of the sum; above: normal */
@@ -248,15 +246,14 @@ struct outcome {
 /* Actors: rounding apart, none. */
 #define NOBODY 1e-9
 
-/* Steps under way when a cycle begins, by their age. */
-
 /*
- * A batch takes just B actors, and what waits for a thread is known, so the number that
- * goes on stepping is known as well. The mean field only knows for each earlier start
- * how likely it is to be still under way. Independent events under the condition of how
- * many of them happen are, but for small corrections, independent events whose odds are
- * all multiplied by the same factor, the tilt. It makes fresh steps stay and stragglers
- * give way, as they do when a batch forms: proportional scaling would not.
+ * Steps under way when a cycle begins, by their age. A batch takes just B actors, and
+ * what waits for a thread is known, so the number that goes on stepping is known as
+ * well. The mean field only knows for each earlier start how likely it is to be still
+ * under way. Independent events under the condition of how many of them happen are, but
+ * for small corrections, independent events whose odds are all multiplied by the same
+ * factor, the tilt. It makes fresh steps stay and stragglers give way, as they do when
+ * a batch forms: proportional scaling would not.
  */
 
 /* How many slices are worked out at a time. */
@@ -432,33 +429,12 @@ static double ages_variance(
 }
 
 /*
- * Steps of all earlier cycles, each like the one whose starts `state` has, when of
- * `at_cpu` actors at the CPU its queue waits for one of `servers` threads. An actor
- * that got ready just when the cycle began has left a thread to the queue.
- */
-static void ages_set(struct ages *old, const struct grid *grid,
-    const struct state *state, double servers, double at_cpu)
-{
-    gather(old, grid, state);
-    double most = 0.0;
-    for (size_t a = old->first; a <= old->last; a++) {
-        most += old->started[a];
-    }
-    double stepping = fulcrum_max(0.0, at_cpu - state->queue);
-    stepping = fulcrum_min(fulcrum_min(stepping, servers), most);
-    double fresh = fulcrum_min(1.0, fulcrum_max(0.0, at_cpu - stepping));
-    stepping = fulcrum_max(0.0, stepping - state->formed_frac * fresh);
-    tilt(old, grid->tail, stepping);
-}
-
-/* One cycle, followed slice by slice. */
-
-/*
- * The mean field of equation (10): numbers of actors are real, steps end by the tail of
- * their law, and work time is cut into slices in which every stepping actor gets the
- * same work done. A cycle begins with a batch. The steps that were started before it
- * are known by their age, from the starts of an earlier cycle; a queue for threads is
- * worked off first come first served; releases arrive at known times.
+ * One cycle, followed slice by slice. The mean field of equation (10): numbers of
+ * actors are real, steps end by the tail of their law, and work time is cut into slices
+ * in which every stepping actor gets the same work done. A cycle begins with a batch.
+ * The steps that were started before it are known by their age, from the starts of an
+ * earlier cycle; a queue for threads is worked off first come first served; releases
+ * arrive at known times.
  *
  * Fluctuation enters where a mean field is blind to it, in the order of finishing. The
  * number ready after a time has a mean and a variance, so the next batch has not formed
@@ -538,14 +514,6 @@ static double batches_underway(const struct problem *problem, const struct state
     return fulcrum_min(most, 1.0 + floor((latency_s - last_s) / state->period_s));
 }
 
-/* The first start of this cycle that can still be under way at slice j. */
-static size_t first_new(const struct walk *walk, size_t j)
-{
-    size_t first = walk->out->end.starts.first;
-    size_t end = walk->grid->count - UNBORN;
-    return j > end && j - end > first ? j - end : first;
-}
-
 /*
  * The sum over the starts of this cycle of a factor by their age at slice j. Four sums,
  * as an addition takes longer than the rest.
@@ -553,7 +521,9 @@ static size_t first_new(const struct walk *walk, size_t j)
 static double over_starts(const struct walk *walk, const double *by_age, size_t j)
 {
     const struct starts *starts = &walk->out->end.starts;
-    size_t first = first_new(walk, j);
+    /* The first start of this cycle that can still be under way. */
+    size_t end = walk->grid->count - UNBORN;
+    size_t first = j > end && j - end > starts->first ? j - end : starts->first;
     if (starts->last < first) {
         return 0.0;
     }
@@ -590,12 +560,11 @@ static void set_pace(struct walk *walk, double at_cpu)
 /* When the batch of so many cycles ago is released; none is left below 0. */
 static double next_release_s(const struct walk *walk)
 {
-    const struct state *state = walk->state;
     if (walk->underway < -0.5) {
         return (double)INFINITY;
     }
-    double jitter_s = walk->underway > 0.5 ? state->jitter_s : 0.0;
-    return walk->latency_s - walk->underway * state->period_s - jitter_s;
+    double jitter_s = walk->underway > 0.5 ? walk->state->jitter_s : 0.0;
+    return walk->latency_s - walk->underway * walk->state->period_s - jitter_s;
 }
 
 /* Fills free threads; what starts in a slice has already lost the tail's first part. */
@@ -684,17 +653,6 @@ static void integrate_doubt(struct walk *walk)
     }
 }
 
-static void add_means(struct walk *walk, double at_cpu)
-{
-    struct outcome *out = walk->out;
-    double weight = walk->pace_s;
-    weight *= walk->now.time_s < walk->free_s ? 1.0 : walk->now.doubt;
-    out->at_cpu += weight * at_cpu;
-    out->stepping += weight * fulcrum_min(at_cpu, walk->problem->servers);
-    out->on_cores += weight * fulcrum_min(at_cpu, walk->cores);
-    out->work_rate += weight * walk->rate;
-}
-
 /*
  * Work time stands still while nobody is at the CPU: goes on to the next release, or to
  * where the stages are free. False where nothing is left to happen.
@@ -732,7 +690,21 @@ static void begin(struct walk *walk)
     walk->underway = batches_underway(problem, state);
     double outside = fulcrum_max(0.0, problem->actors - on_their_way(walk));
     walk->old_at_cpu = outside - fulcrum_min(state->left, outside);
-    ages_set(walk->old, walk->grid, state, problem->servers, walk->old_at_cpu);
+    /*
+     * Steps of all earlier cycles, each like the one whose starts `state` has, when of
+     * `at_cpu` actors at the CPU its queue waits for one of `servers` threads. An actor
+     * that got ready just when the cycle began has left a thread to the queue.
+     */
+    gather(walk->old, walk->grid, state);
+    double most = 0.0;
+    for (size_t a = walk->old->first; a <= walk->old->last; a++) {
+        most += walk->old->started[a];
+    }
+    double stepping = fulcrum_max(0.0, walk->old_at_cpu - state->queue);
+    stepping = fulcrum_min(fulcrum_min(stepping, problem->servers), most);
+    double fresh = fulcrum_min(1.0, fulcrum_max(0.0, walk->old_at_cpu - stepping));
+    stepping = fulcrum_max(0.0, stepping - state->formed_frac * fresh);
+    tilt(walk->old, walk->grid->tail, stepping);
     walk->queue = fulcrum_max(0.0, walk->old_at_cpu - walk->old->stepping);
     walk->old_queue = walk->queue;
     walk->now.doubt = 1.0;
@@ -784,25 +756,15 @@ static bool take_slice(struct walk *walk, size_t j)
     if (walk->now.time_s > walk->before.time_s) {
         integrate_doubt(walk);
     }
-    add_means(walk, old_still + walk->new_stepping + walk->queue);
+    double at_cpu = old_still + walk->new_stepping + walk->queue;
+    struct outcome *out = walk->out;
+    double weight = walk->pace_s;
+    weight *= walk->now.time_s < walk->free_s ? 1.0 : walk->now.doubt;
+    out->at_cpu += weight * at_cpu;
+    out->stepping += weight * fulcrum_min(at_cpu, walk->problem->servers);
+    out->on_cores += weight * fulcrum_min(at_cpu, walk->cores);
+    out->work_rate += weight * walk->rate;
     return walk->now.time_s <= walk->free_s || walk->now.doubt >= NO_DOUBT;
-}
-
-/* Cuts the starts to those of one cycle, which are B. */
-static void cut_starts(struct starts *starts, double batch)
-{
-    if (starts->last < starts->first) {
-        *starts = (struct starts){.count = {batch}};
-        return;
-    }
-    double sum = 0.0;
-    for (size_t i = starts->first; i <= starts->last; i++) {
-        sum += starts->count[i];
-        if (sum >= batch) {
-            starts->count[i] -= sum - batch;
-            starts->last = i;
-        }
-    }
 }
 
 static void finish(struct walk *walk, size_t count)
@@ -846,7 +808,19 @@ static void finish(struct walk *walk, size_t count)
     double slow_frac =
         walk->old_at_cpu > NOBODY ? at->old_still / walk->old_at_cpu : 0.0;
     walk->out->left_slope = slow_frac * normal_below(mean / spread);
-    cut_starts(&out->end.starts, walk->problem->batch);
+    /* Cuts the starts to those of one cycle, which are B. */
+    if (out->end.starts.last < out->end.starts.first) {
+        out->end.starts = (struct starts){.count = {walk->problem->batch}};
+        return;
+    }
+    double sum = 0.0;
+    for (size_t k = out->end.starts.first; k <= out->end.starts.last; k++) {
+        sum += out->end.starts.count[k];
+        if (sum >= walk->problem->batch) {
+            out->end.starts.count[k] -= sum - walk->problem->batch;
+            out->end.starts.last = k;
+        }
+    }
 }
 
 /*
@@ -885,11 +859,10 @@ static void follow(const struct problem *problem, const struct grid *grid,
     finish(&walk, j);
 }
 
-/* The cycle that ends as it began. */
-
 /*
- * The numbers of the iteration and of its grid are set by hand and trade time for
- * accuracy; what they cost is part of the errors in docs/model.md "Fixed batches".
+ * The cycle that ends as it began. The numbers of the iteration and of its grid are set
+ * by hand and trade time for accuracy; what they cost is part of the errors in
+ * docs/model.md "Fixed batches".
  */
 
 /*
@@ -982,32 +955,6 @@ struct renewal {
     double jitter_factor; /* what the variation of periods makes of their mean, */
     double spread_s;      /* and their deviation */
 };
-
-static void set_case(
-    struct renewal *renewal, const struct fulcrum_network *network, double gpu_stretch)
-{
-    double batch = network->batch_size;
-    double each = fulcrum_max(1.0, network->actors / MANY_ACTORS);
-    bool host = fulcrum_batch_takes_time(&network->host);
-    renewal->problem = (struct problem){
-        .network = network,
-        .each = each,
-        .actors = network->actors / each,
-        .batch = batch / each,
-        .servers = fulcrum_cpu_whole_servers(&network->cpu) / each,
-        .host_s = host ? fulcrum_batch_time(&network->host, batch) : 0.0,
-        .gpu_s = gpu_stretch * fulcrum_batch_time(&network->gpu, batch),
-        .depth = host ? floor(network->depth) : 1.0,
-        .step_cv = fulcrum_step_cv(&network->step),
-        .rates = &renewal->rates,
-    };
-    struct problem *problem = &renewal->problem;
-    double latency_s = problem->host_s + problem->gpu_s + network->delay_s;
-    struct fulcrum_step step = network->step;
-    step.mean_s = fulcrum_max(step.mean_s, FULCRUM_NO_TIME_FRAC * latency_s);
-    problem->step_mean_s = step.mean_s;
-    renewal->form = fulcrum_step_form_of(&step);
-}
 
 /* Means of the tail over slices, which keeps the mean step whatever the slice. */
 static void set_tail(struct renewal *renewal)
@@ -1281,7 +1228,27 @@ enum fulcrum_status fulcrum_fixed_batch_solve(const struct fulcrum_network *netw
     TRY_MEMORY(renewal, err, "no memory to solve a cycle");
     memset(&renewal->state, 0, offsetof(struct state, starts));
     rate_cells_init(&renewal->rates, &network->cpu);
-    set_case(renewal, network, gpu_stretch);
+    double batch = network->batch_size;
+    double each = fulcrum_max(1.0, network->actors / MANY_ACTORS);
+    bool host = fulcrum_batch_takes_time(&network->host);
+    renewal->problem = (struct problem){
+        .network = network,
+        .each = each,
+        .actors = network->actors / each,
+        .batch = batch / each,
+        .servers = fulcrum_cpu_whole_servers(&network->cpu) / each,
+        .host_s = host ? fulcrum_batch_time(&network->host, batch) : 0.0,
+        .gpu_s = gpu_stretch * fulcrum_batch_time(&network->gpu, batch),
+        .depth = host ? floor(network->depth) : 1.0,
+        .step_cv = fulcrum_step_cv(&network->step),
+        .rates = &renewal->rates,
+    };
+    struct problem *problem = &renewal->problem;
+    double latency_s = problem->host_s + problem->gpu_s + network->delay_s;
+    struct fulcrum_step step = network->step;
+    step.mean_s = fulcrum_max(step.mean_s, FULCRUM_NO_TIME_FRAC * latency_s);
+    problem->step_mean_s = step.mean_s;
+    renewal->form = fulcrum_step_form_of(&step);
     renewal->damping = FIRST_DAMPING;
     renewal->error = 0.0;
     renewal->jitter_factor = 1.0;

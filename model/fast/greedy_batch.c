@@ -104,48 +104,13 @@ static double idle_rate(const struct problem *problem, double outside)
  */
 static double spread(const struct problem *problem, const struct state *state)
 {
-    const struct fulcrum_network *network = problem->network;
-    double rate =
-        fulcrum_cpu_drain_rate(problem->drain, network->actors - state->batch) /
-        network->step.mean_s;
+    double rate = fulcrum_cpu_drain_rate(
+                      problem->drain, problem->network->actors - state->batch) /
+                  problem->network->step.mean_s;
     double items_s = state->pace.interval_s - problem->least_s;
     double echo =
         fulcrum_min(MOST_ECHO, rate * items_s / fulcrum_max(1.0, state->batch));
     return sqrt(state->batch / (1.0 - echo * echo));
-}
-
-/*
- * Batches that are still inside when the next one starts are absent from the CPU; the
- * actors of one of them return during the cycle.
- */
-static void place_actors(const struct problem *problem, struct state *state)
-{
-    const struct fulcrum_batch_service *pace = &state->pace;
-    double length_s = pace->interval_s + state->idle_s;
-    double late_s = pace->latency_s - pace->interval_s;
-    double absent = 0.0;
-    double returning = 0.0;
-    if (late_s > 0.0) {
-        double whole = floor(late_s / length_s);
-        returning = state->batch * (1.0 - state->idle_frac);
-        state->wait_s = fulcrum_min(pace->interval_s, late_s - whole * length_s);
-        absent = returning * (whole + 1.0);
-    }
-    double early = problem->network->actors - state->batch - absent;
-    if (state->idle_frac > 0.0) {
-        double outside = problem->network->actors - state->batch;
-        early -= state->idle_frac * (outside - present(problem, outside));
-    }
-    returning = fulcrum_max(0.0, returning + fulcrum_min(0.0, early));
-    early = fulcrum_max(0.0, early);
-    state->early[MIDDLE] = early;
-    double most = fulcrum_min(early, state->batch);
-    double sd = problem->smooths ? spread(problem, state) : 0.0;
-    for (int i = 1; i < ENDS && problem->smooths; i++) {
-        double reach = places[i] * sd;
-        state->early[i] = early + fulcrum_min(most, fulcrum_max(-most, reach));
-    }
-    state->returning = returning;
 }
 
 static struct state state_of(const struct problem *problem, double batch)
@@ -163,7 +128,36 @@ static struct state state_of(const struct problem *problem, double batch)
                            fulcrum_max(1e-300, idle_rate(problem, network->actors));
         }
     }
-    place_actors(problem, &state);
+    /*
+     * Batches that are still inside when the next one starts are absent from the CPU;
+     * the actors of one of them return during the cycle.
+     */
+    const struct fulcrum_batch_service *pace = &state.pace;
+    double length_s = pace->interval_s + state.idle_s;
+    double late_s = pace->latency_s - pace->interval_s;
+    double absent = 0.0;
+    double returning = 0.0;
+    if (late_s > 0.0) {
+        double whole = floor(late_s / length_s);
+        returning = state.batch * (1.0 - state.idle_frac);
+        state.wait_s = fulcrum_min(pace->interval_s, late_s - whole * length_s);
+        absent = returning * (whole + 1.0);
+    }
+    double early = problem->network->actors - state.batch - absent;
+    if (state.idle_frac > 0.0) {
+        double outside = problem->network->actors - state.batch;
+        early -= state.idle_frac * (outside - present(problem, outside));
+    }
+    returning = fulcrum_max(0.0, returning + fulcrum_min(0.0, early));
+    early = fulcrum_max(0.0, early);
+    state.early[MIDDLE] = early;
+    double most = fulcrum_min(early, state.batch);
+    double sd = problem->smooths ? spread(problem, &state) : 0.0;
+    for (int i = 1; i < ENDS && problem->smooths; i++) {
+        double reach = places[i] * sd;
+        state.early[i] = early + fulcrum_min(most, fulcrum_max(-most, reach));
+    }
+    state.returning = returning;
     return state;
 }
 

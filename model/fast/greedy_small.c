@@ -68,15 +68,14 @@ static void binomial(double *out, size_t count, double chance)
     }
 }
 
-/* How long actors still have to step, on a grid of times. */
-
 /*
- * The nodes are even where steps usually end and grow geometrically along the tail of
- * the law, so that a few dozen hold an Erlang as well as a Pareto law. As time passes,
- * a row of chances moves along the grid; in between the nodes it is interpolated by the
- * cubic through four of them. Linear interpolation would smear the law out at each of
- * the many short moves; the cubic can overshoot at a corner of the law, so that the
- * result is held to what a chance can be.
+ * How long actors still have to step, on a grid of times. The nodes are even where
+ * steps usually end and grow geometrically along the tail of the law, so that a few
+ * dozen hold an Erlang as well as a Pareto law. As time passes, a row of chances moves
+ * along the grid; in between the nodes it is interpolated by the cubic through four of
+ * them. Linear interpolation would smear the law out at each of the many short moves;
+ * the cubic can overshoot at a corner of the law, so that the result is held to what a
+ * chance can be.
  */
 
 /* Gaps that are even, and up to where, in mean steps; the others grow geometrically. */
@@ -121,16 +120,6 @@ struct shift {
     double weight[NODES][4];
 };
 
-static double spread_end(double first, double ratio, size_t gaps)
-{
-    double end = 0.0;
-    for (size_t i = 0; i < gaps; i++) {
-        end += first;
-        first *= ratio;
-    }
-    return end;
-}
-
 /*
  * `count` times from 0 to `last`, the first two `first` apart, each gap a constant
  * factor of the one before; evenly spaced where `first` would be too large.
@@ -142,7 +131,13 @@ static void spread(double *out, size_t count, double first, double last)
     double high = MOST_RATIO;
     for (int i = 0; i < SEARCH_STEPS; i++) {
         double middle = 0.5 * (low + high);
-        if (spread_end(gap, middle, count - 1) < last) {
+        double end = 0.0;
+        double next = gap;
+        for (size_t j = 1; j < count; j++) {
+            end += next;
+            next *= middle;
+        }
+        if (end < last) {
             low = middle;
         } else {
             high = middle;
@@ -315,14 +310,13 @@ static double move_on(const struct shift *shift, const double *row, double *out)
     return fulcrum_max(0.0, 1.0 - left / row[0]);
 }
 
-/* Who is left when the first of several steps ends. */
-
 /*
- * The chance that nobody of a crowd has finished falls along the grid; in each of its
- * cells the winner is one of the aged or one of the fresh in proportion to how fast
- * either end there. The others have stepped on for as long as it took. A crowd per
- * moment of the finish would be many: losers are shared between the two nearest of a
- * few moments, so that the mean time is kept, and moved on once for all races.
+ * Who is left when the first of several steps ends. The chance that nobody of a crowd
+ * has finished falls along the grid; in each of its cells the winner is one of the aged
+ * or one of the fresh in proportion to how fast either end there. The others have
+ * stepped on for as long as it took. A crowd per moment of the finish would be many:
+ * losers are shared between the two nearest of a few moments, so that the mean time is
+ * kept, and moved on once for all races.
  */
 
 enum { RACE_NODES = 12 };
@@ -408,19 +402,15 @@ static struct finish finish_in(
     return finish;
 }
 
-/* How many of each kind did not win, by when the winner finished. */
-struct losers {
-    double aged[RACE_NODES];
-    double fresh[RACE_NODES];
-};
-
 /*
  * The crowd, of one at least, races with this chance. Returns the mean time to the
  * first finish, as the grid holds time.
  */
 static double race_run(struct race *race, const struct crowd *crowd, double chance)
 {
-    struct losers losers = {.aged = {0.0}};
+    /* How many of each kind did not win, by when the winner finished. */
+    double aged_lost[RACE_NODES] = {0.0};
+    double fresh_lost[RACE_NODES] = {0.0};
     double before = 1.0;
     double mean_s = 0.0;
     for (size_t i = 0; i + 1 < NODES && before > NO_CHANCE; i++) {
@@ -435,21 +425,21 @@ static double race_run(struct race *race, const struct crowd *crowd, double chan
         double part = fulcrum_min(1.0, (finish.time_s - race->time_s[node]) / gap_s);
         double aged = finish.chance * ((double)crowd->aged - finish.aged_wins);
         double fresh = finish.chance * ((double)crowd->fresh - 1.0 + finish.aged_wins);
-        losers.aged[node] += (1.0 - part) * aged;
-        losers.aged[node + 1] += part * aged;
-        losers.fresh[node] += (1.0 - part) * fresh;
-        losers.fresh[node + 1] += part * fresh;
+        aged_lost[node] += (1.0 - part) * aged;
+        aged_lost[node + 1] += part * aged;
+        fresh_lost[node] += (1.0 - part) * fresh;
+        fresh_lost[node + 1] += part * fresh;
         before = finish.after;
     }
     for (size_t i = 0; i < RACE_NODES; i++) {
         double aged_left = shift_first(&race->shift[i], crowd->left);
         double fresh_left = race->fresh_left[i][0];
-        if (losers.aged[i] > 0.0 && aged_left > NO_CHANCE) {
-            double weight = chance * losers.aged[i] / aged_left;
+        if (aged_lost[i] > 0.0 && aged_left > NO_CHANCE) {
+            double weight = chance * aged_lost[i] / aged_left;
             row_add(race->aged[i], weight, crowd->left);
         }
-        if (losers.fresh[i] > 0.0 && fresh_left > NO_CHANCE) {
-            race->fresh[i] += chance * losers.fresh[i] / fresh_left;
+        if (fresh_lost[i] > 0.0 && fresh_left > NO_CHANCE) {
+            race->fresh[i] += chance * fresh_lost[i] / fresh_left;
         }
     }
     return mean_s;
@@ -468,14 +458,13 @@ static void add_losers(const struct race *race, double *row)
     }
 }
 
-/* Actors that wait for threads while nobody comes to the CPU. */
-
 /*
- * Followed are the chance of each number at the CPU and, given that number, one row of
- * what is left of a step for all who have a thread. In a slice of time each of them
- * ends with the same chance; a thread that is free is taken over at some moment of the
- * slice, and may be free again before its end. How often is set so that threads met at
- * random end as many steps in the slice as they must: its length over the mean step.
+ * Actors that wait for threads while nobody comes to the CPU. Followed are the chance
+ * of each number at the CPU and, given that number, one row of what is left of a step
+ * for all who have a thread. In a slice of time each of them ends with the same chance;
+ * a thread that is free is taken over at some moment of the slice, and may be free
+ * again before its end. How often is set so that threads met at random end as many
+ * steps in the slice as they must: its length over the mean step.
  */
 
 /* Chances of a way from state to state below this are dropped. */
@@ -526,20 +515,13 @@ static void slice_init(struct slice *slice, const struct grid *grid, double time
     slice->again = fulcrum_max(0.0, 1.0 - ended * grid->mean_s / time_s);
 }
 
-/* Hands out `count` numbers of a block. */
-static double *take(double **block, size_t count)
-{
-    double *out = *block;
-    *block += count;
-    return out;
-}
-
 static struct thread_row take_row(double **block, size_t states)
 {
-    return (struct thread_row){.chance = take(block, states),
-        .left = take(block, states * NODES),
-        .early = take(block, states),
-        .newest = take(block, states)};
+    double *chance = *block;
+    double *left = chance + states;
+    double *early = left + states * NODES;
+    *block = early + 2 * states;
+    return (struct thread_row){chance, left, early, early + states};
 }
 
 /*
@@ -556,40 +538,9 @@ static enum fulcrum_status queue_init(struct thread_queue *out, const struct gri
         .grid = grid, .actors = actors, .threads = threads, .memory = block};
     out->now = take_row(&block, states);
     out->next = take_row(&block, states);
-    out->binomial = take(&block, states);
-    out->aged = take(&block, states);
+    out->binomial = block;
+    out->aged = block + states;
     return FULCRUM_OK;
-}
-
-/* Accepts a struct of zeros. */
-static void queue_clear(struct thread_queue *queue)
-{
-    free(queue->memory);
-    *queue = (struct thread_queue){.actors = 0};
-}
-
-static void empty(const struct thread_row *row, size_t states)
-{
-    memset(row->chance, 0, states * sizeof *row->chance);
-    memset(row->left, 0, states * NODES * sizeof *row->left);
-    memset(row->early, 0, states * sizeof *row->early);
-    memset(row->newest, 0, states * sizeof *row->newest);
-}
-
-/* Nobody is there with any chance. */
-static void queue_empty(struct thread_queue *queue)
-{
-    empty(&queue->now, queue->actors + 1);
-}
-
-/* With this chance n actors are there; `row` over its first entry is theirs. */
-static void queue_set(
-    struct thread_queue *queue, size_t n, double chance, const double *row)
-{
-    queue->now.chance[n] = chance;
-    if (n > 0) {
-        row_set(queue->now.left + n * NODES, chance / row[0], row);
-    }
 }
 
 static size_t least(size_t a, size_t b)
@@ -670,7 +621,8 @@ static void pass_from(struct thread_queue *queue, const struct slice *slice, siz
 /* Who has a thread steps for the time of the slice; who ends hands it on and leaves. */
 static void queue_pass(struct thread_queue *queue, const struct slice *slice)
 {
-    empty(&queue->next, queue->actors + 1);
+    size_t numbers = (queue->actors + 1) * (NODES + 3);
+    memset(queue->next.chance, 0, numbers * sizeof *queue->next.chance);
     for (size_t n = 0; n <= queue->actors; n++) {
         if (queue->now.chance[n] > LEAST_CHANCE) {
             pass_from(queue, slice, n);
@@ -688,14 +640,13 @@ static void queue_pass(struct thread_queue *queue, const struct slice *slice)
     queue->next = done;
 }
 
-/* Anderson's acceleration of a fixed-point iteration. */
-
 /*
- * Anderson (1965): of the last few iterations, the combination is taken whose change
- * (image less point) is least in the sense of least squares, and its image is the next
- * point. On a linear iteration that is GMRES, which removes the few modes that die out
- * slowly. The least squares have a handful of unknowns, so the normal equations do;
- * the products they are made of are kept from turn to turn.
+ * Anderson's acceleration of a fixed-point iteration. Anderson (1965): of the last few
+ * iterations, the combination is taken whose change (image less point) is least in the
+ * sense of least squares, and its image is the next point. On a linear iteration that
+ * is GMRES, which removes the few modes that die out slowly. The least squares have a
+ * handful of unknowns, so the normal equations do; the products they are made of are
+ * kept from turn to turn.
  */
 
 /* Added to the diagonal, relative to it: above rounding, it keeps nearly dependent
@@ -741,31 +692,6 @@ static double product(const double *a, const double *b, size_t length)
     return sum;
 }
 
-/* How many steps there are after that many turns. */
-static size_t steps_known(size_t turns)
-{
-    return turns < DEPTH ? turns : DEPTH;
-}
-
-/* Puts the step from the last turn to this one in place of the oldest. */
-static void remember(
-    struct anderson *anderson, const double *point, const double *image)
-{
-    size_t newest = (anderson->turns - 1) % DEPTH;
-    size_t known = steps_known(anderson->turns);
-    double *point_step = anderson->point_step[newest];
-    double *change_step = anderson->change_step[newest];
-    for (size_t i = 0; i < anderson->length; i++) {
-        point_step[i] = point[i] - anderson->point[i];
-        change_step[i] = image[i] - point[i] - anderson->change[i];
-    }
-    for (size_t i = 0; i < known; i++) {
-        double value = product(anderson->change_step[i], change_step, anderson->length);
-        anderson->gram[i][newest] = value;
-        anderson->gram[newest][i] = value;
-    }
-}
-
 /* Cholesky's method in place; false where the matrix is singular. */
 static bool solve(double matrix[DEPTH][DEPTH], double right[DEPTH], size_t count)
 {
@@ -788,18 +714,6 @@ static bool solve(double matrix[DEPTH][DEPTH], double right[DEPTH], size_t count
     return true;
 }
 
-/* How much of each step is to be taken back. */
-static bool weigh(const struct anderson *anderson, double *out, size_t known)
-{
-    double matrix[DEPTH][DEPTH];
-    memcpy(matrix, anderson->gram, sizeof matrix);
-    for (size_t i = 0; i < known; i++) {
-        matrix[i][i] *= 1.0 + RIDGE_REL;
-        out[i] = product(anderson->change_step[i], anderson->change, anderson->length);
-    }
-    return solve(matrix, out, known);
-}
-
 /*
  * Replaces `point`, whose image under the iterated function is `image`, by a better
  * guess of the fixed point. The first guess is the image itself. Bounds on the vector
@@ -808,18 +722,33 @@ static bool weigh(const struct anderson *anderson, double *out, size_t known)
 static void anderson_step(struct anderson *anderson, double *point, const double *image)
 {
     size_t length = anderson->length;
-    if (anderson->turns > 0) {
-        remember(anderson, point, image);
+    size_t known = anderson->turns < DEPTH ? anderson->turns : DEPTH; /* steps */
+    size_t newest = (anderson->turns + DEPTH - 1) % DEPTH; /* in place of the oldest */
+    for (size_t i = 0; i < length && known > 0; i++) {
+        anderson->point_step[newest][i] = point[i] - anderson->point[i];
+        anderson->change_step[newest][i] = image[i] - point[i] - anderson->change[i];
+    }
+    for (size_t i = 0; i < known; i++) {
+        double value =
+            product(anderson->change_step[i], anderson->change_step[newest], length);
+        anderson->gram[i][newest] = value;
+        anderson->gram[newest][i] = value;
     }
     for (size_t i = 0; i < length; i++) {
         anderson->point[i] = point[i];
         anderson->change[i] = image[i] - point[i];
         point[i] = image[i];
     }
-    size_t known = steps_known(anderson->turns);
     anderson->turns++;
+    /* How much of each step is to be taken back. */
     double weight[DEPTH] = {0.0};
-    if (!weigh(anderson, weight, known)) {
+    double matrix[DEPTH][DEPTH];
+    memcpy(matrix, anderson->gram, sizeof matrix);
+    for (size_t i = 0; i < known; i++) {
+        matrix[i][i] *= 1.0 + RIDGE_REL;
+        weight[i] = product(anderson->change_step[i], anderson->change, length);
+    }
+    if (!solve(matrix, weight, known)) {
         return;
     }
     for (size_t j = 0; j < known; j++) {
@@ -878,9 +807,8 @@ static void anderson_step(struct anderson *anderson, double *point, const double
 #define TIED_WIDTH 3.0
 
 #define NEVER_IDLE 1e-9 /* share of time, least that is divided by */
-#define NO_REST                                                                        \
-    1e-9 /* E[rest of a step] over its mean: less, and tails have no form              \
-          */
+/* E[rest of a step] over its mean: less, and tails have no form. */
+#define NO_REST 1e-9
 
 /* What a batch of a given size, or a state that starts one, does to the CPU. */
 struct stage {
@@ -938,12 +866,6 @@ struct chain {
     enum { RATE_ONLY, WITH_USAGE } wanted;
 };
 
-/* How many of those at the CPU have a thread. */
-static size_t stepping_count(const struct chain *chain, size_t at_cpu)
-{
-    return least(at_cpu, chain->threads);
-}
-
 /* Of those who step or are in the delay before, how many step: one at least. */
 static double present(const struct chain *chain, double at_cpu)
 {
@@ -970,7 +892,7 @@ static double service_s(
 /* The chance of state q in a set of rows. */
 static double share_of(const struct chain *chain, const double *rows, size_t q)
 {
-    size_t steps = stepping_count(chain, chain->actors - q);
+    size_t steps = least(chain->threads, chain->actors - q);
     return rows[q * NODES] / (steps > 0 ? (double)steps : 1.0);
 }
 
@@ -996,10 +918,10 @@ static void end_batch(struct chain *chain, size_t batch, size_t left_at_cpu,
     double chance, const double *left)
 {
     size_t q = chain->actors - batch - left_at_cpu;
-    size_t aged = stepping_count(chain, left_at_cpu);
+    size_t aged = least(chain->threads, left_at_cpu);
     if (q == 0) {
         struct crowd crowd = {.aged = aged,
-            .fresh = stepping_count(chain, chain->actors) - aged,
+            .fresh = least(chain->threads, chain->actors) - aged,
             .left = left};
         /* Nobody waits: the GPU idles until the first of the crowd finishes, in
          * state 1. */
@@ -1024,7 +946,7 @@ static void end_batch(struct chain *chain, size_t batch, size_t left_at_cpu,
         chain->next[q * NODES] += chance;
         return;
     }
-    size_t fresh = stepping_count(chain, left_at_cpu + batch) - aged;
+    size_t fresh = least(chain->threads, left_at_cpu + batch) - aged;
     chain->fresh[q] += chance * (double)fresh;
     if (aged > 0) {
         row_add(chain->next + q * NODES, chance * (double)aged, left);
@@ -1063,22 +985,6 @@ static void add_batch(
     }
 }
 
-/* The states that start a batch of this size; returns their chance. */
-static double begin_queueing(struct chain *chain, size_t batch)
-{
-    size_t last = batch < chain->limit ? batch : chain->actors;
-    double all = 0.0;
-    queue_empty(&chain->queue);
-    for (size_t q = batch; q <= last; q++) {
-        double chance = share_of(chain, chain->now, q);
-        if (chance >= LEAST_SHARE) {
-            all += chance;
-            queue_set(&chain->queue, chain->actors - q, chance, chain->now + q * NODES);
-        }
-    }
-    return all;
-}
-
 /* Counts time_s with as many at the CPU as the queue tells. */
 static void add_queue_time(struct chain *chain, double time_s)
 {
@@ -1092,7 +998,24 @@ static void serve_queueing(struct chain *chain, size_t batch)
 {
     const struct stage *stage = &chain->stage[batch];
     const struct thread_queue *queue = &chain->queue;
-    double all = begin_queueing(chain, batch);
+    /* The states that start a batch of this size. */
+    size_t last = batch < chain->limit ? batch : chain->actors;
+    double all = 0.0;
+    size_t numbers = (chain->actors + 1) * (NODES + 3);
+    memset(chain->queue.now.chance, 0, numbers * sizeof *chain->queue.now.chance);
+    for (size_t q = batch; q <= last; q++) {
+        double chance = share_of(chain, chain->now, q);
+        if (chance >= LEAST_SHARE) {
+            all += chance;
+            /* What is over its first entry is the row of all who are at the CPU. */
+            const double *row = chain->now + q * NODES;
+            size_t n = chain->actors - q;
+            chain->queue.now.chance[n] = chance;
+            if (n > 0) {
+                row_set(chain->queue.now.left + n * NODES, chance / row[0], row);
+            }
+        }
+    }
     if (all <= 0.0) {
         return;
     }
@@ -1322,28 +1245,6 @@ static size_t usual_state(const struct chain *chain)
     return low;
 }
 
-/* Around the usual state; all others are met at random. */
-static void first_guess(struct chain *chain)
-{
-    size_t actors = chain->actors;
-    size_t middle = usual_state(chain);
-    for (size_t q = 1; q <= actors; q++) {
-        double share = exp(-fabs((double)q - (double)middle));
-        size_t steps = stepping_count(chain, actors - q);
-        double *row = chain->now + q * NODES;
-        row_set(row, share * (double)steps, chain->grid.rested);
-        row[0] = steps > 0 ? row[0] : share;
-    }
-    normalise(chain, chain->now);
-}
-
-static void clear(struct chain *chain)
-{
-    queue_clear(&chain->queue);
-    free(chain->stage);
-    free(chain->now);
-}
-
 /* All numbers of the chain are one block. */
 static enum fulcrum_status allocate(struct chain *chain, struct fulcrum_error *err)
 {
@@ -1373,7 +1274,7 @@ static void init(struct chain *chain, const struct fulcrum_network *network)
     grid_init(&chain->grid, &form, chain->delay_work_s);
     chain->grid_scale =
         chain->grid.mean_s / (network->step.mean_s + chain->delay_work_s);
-    double racers = (double)stepping_count(chain, chain->actors);
+    double racers = (double)least(chain->threads, chain->actors);
     race_init(&chain->race, &chain->grid, network->step.mean_s / racers);
     for (size_t q = 1; q <= chain->stages; q++) {
         struct stage *stage = &chain->stage[q];
@@ -1391,55 +1292,23 @@ static void init(struct chain *chain, const struct fulcrum_network *network)
         }
         slice_init(&stage->slice, &chain->grid, stage->work_s / (double)stage->slices);
     }
-    first_guess(chain);
+    /* Around the usual state; all others are met at random. */
+    size_t actors = chain->actors;
+    size_t middle = usual_state(chain);
+    for (size_t q = 1; q <= actors; q++) {
+        double share = exp(-fabs((double)q - (double)middle));
+        size_t steps = least(chain->threads, actors - q);
+        double *row = chain->now + q * NODES;
+        row_set(row, share * (double)steps, chain->grid.rested);
+        row[0] = steps > 0 ? row[0] : share;
+    }
+    normalise(chain, chain->now);
 }
 
 /* How good a measure is that is exact where this share of time is not idle. */
 static double trust(double busy_frac)
 {
     return 1.0 / fulcrum_max(NEVER_IDLE, 1.0 - busy_frac);
-}
-
-/*
- * Throughput has two measures that would agree but for the grid: items over time, which
- * is exact while the GPU is busy, and work done on the CPU over that of a step, which
- * is exact while everybody is there or, if they are short, while all threads are busy.
- * Each counts for as much as it is good.
- */
-static double rate_of(const struct chain *chain, double step_s)
-{
-    const struct usage *usage = &chain->usage;
-    double items_per_s = chain->items / chain->length_s;
-    double steps_per_s = usage->work / chain->length_s / step_s;
-    double busy = usage->busy / chain->length_s;
-    double by_items = busy;
-    double by_steps = 1.0 - busy;
-    if (chain->actors > chain->threads) {
-        by_items = trust(busy);
-        by_steps = trust(usage->stepping / chain->length_s / (double)chain->threads);
-    }
-    return (by_items * items_per_s + by_steps * steps_per_s) / (by_items + by_steps);
-}
-
-/* The means of a cycle. CPU time is what the throughput takes. */
-static void describe(struct chain *chain, struct fulcrum_cycle *out)
-{
-    const struct usage *usage = &chain->usage;
-    double step_s = chain->network->step.mean_s + chain->delay_work_s;
-    chain->wanted = WITH_USAGE;
-    turn(chain);
-    double rate = rate_of(chain, step_s);
-    double delayed = rate * chain->network->delay_s;
-    double share = rate * step_s / usage->work;
-    double at_cpu = fulcrum_min(share * usage->at_cpu, (double)chain->actors);
-    double steps = fulcrum_min(share * usage->stepping, (double)chain->threads);
-    double gpu_s = usage->at_gpu / chain->items;
-    *out = (struct fulcrum_cycle){.batch = chain->items / chain->batches,
-        .steps_per_s = rate,
-        .at_cpu = fulcrum_max(0.0, at_cpu - delayed),
-        .stepping = fulcrum_max(0.0, steps - delayed),
-        .on_cores = share * usage->on_cores,
-        .at_gpu = rate * gpu_s};
 }
 
 bool fulcrum_greedy_small_accepts(const struct fulcrum_network *network)
@@ -1504,8 +1373,42 @@ enum fulcrum_status fulcrum_greedy_small_solve(const struct fulcrum_network *net
     TRY_OR_END(allocate(&chain, err));
     init(&chain, network);
     TRY_OR_END(settle(&chain, err));
-    describe(&chain, out);
+    /* The means of a cycle. CPU time is what the throughput takes. */
+    const struct usage *usage = &chain.usage;
+    double step_s = chain.network->step.mean_s + chain.delay_work_s;
+    chain.wanted = WITH_USAGE;
+    turn(&chain);
+    /*
+     * Throughput has two measures that would agree but for the grid: items over time,
+     * which is exact while the GPU is busy, and work done on the CPU over that of a
+     * step, which is exact while everybody is there or, if they are short, while all
+     * threads are busy. Each counts for as much as it is good.
+     */
+    double items_per_s = chain.items / chain.length_s;
+    double steps_per_s = usage->work / chain.length_s / step_s;
+    double busy = usage->busy / chain.length_s;
+    double by_items = busy;
+    double by_steps = 1.0 - busy;
+    if (chain.actors > chain.threads) {
+        by_items = trust(busy);
+        by_steps = trust(usage->stepping / chain.length_s / (double)chain.threads);
+    }
+    double rate =
+        (by_items * items_per_s + by_steps * steps_per_s) / (by_items + by_steps);
+    double delayed = rate * chain.network->delay_s;
+    double share = rate * step_s / usage->work;
+    double at_cpu = fulcrum_min(share * usage->at_cpu, (double)chain.actors);
+    double steps = fulcrum_min(share * usage->stepping, (double)chain.threads);
+    double gpu_s = usage->at_gpu / chain.items;
+    *out = (struct fulcrum_cycle){.batch = chain.items / chain.batches,
+        .steps_per_s = rate,
+        .at_cpu = fulcrum_max(0.0, at_cpu - delayed),
+        .stepping = fulcrum_max(0.0, steps - delayed),
+        .on_cores = share * usage->on_cores,
+        .at_gpu = rate * gpu_s};
 end:
-    clear(&chain);
+    free(chain.queue.memory);
+    free(chain.stage);
+    free(chain.now);
     return status;
 }

@@ -13,11 +13,8 @@
 #include "model/fast/steady.h"
 
 #include <math.h>
-#include <stdbool.h>
 
-#include "model/fast/steps.h"
 #include "model/min_max.h"
-#include "model/network/network.h"
 #include "model/try.h"
 
 /* Mean step over the time of a batch: shorter ones are over when it ends, whatever
@@ -108,23 +105,6 @@ static void scale(struct fulcrum_cycle *cycle, double factor)
     cycle->at_gpu *= factor;
 }
 
-/* One actor waits for nobody. */
-static void solve_single(const struct fulcrum_network *network, double gpu_stretch,
-    struct fulcrum_cycle *out)
-{
-    struct fulcrum_batch_service pace =
-        fulcrum_batch_service_unhurried(network, gpu_stretch, 1.0);
-    double step_s = network->step.mean_s / fulcrum_cpu_capacity(&network->cpu, 1.0);
-    double rate = 1.0 / (step_s + pace.latency_s);
-    double share = rate * step_s;
-    *out = (struct fulcrum_cycle){.batch = 1.0,
-        .steps_per_s = rate,
-        .at_cpu = share,
-        .stepping = share,
-        .on_cores = share,
-        .at_gpu = rate * pace.gpu_s};
-}
-
 /*
  * Batches of unequal sizes that follow each other may be as stable as equal ones where
  * several are inside at a time and a larger one takes longer.
@@ -146,43 +126,6 @@ static unsigned rhythm_flags(const struct fulcrum_network *network,
     bool few = network->actors < FEW_ACTORS || batch < FEW_IN_BATCH;
     flags |= late && few ? (unsigned)FULCRUM_FLAG_FEW : 0U;
     return flags;
-}
-
-/* Nothing limits the batches. Where all threads are busy always, no law matters. */
-static void solve_unlimited(struct fulcrum_steady *steady, double gpu_stretch,
-    const struct fulcrum_greedy_batch *field, struct fulcrum_cycle *out,
-    unsigned *flags)
-{
-    const struct fulcrum_network *network = &steady->network;
-    struct fulcrum_batch_service pace =
-        fulcrum_batch_service_of(network, gpu_stretch, field->cycle.batch);
-    /* Steps that are over in no time beside a batch have no law that matters. */
-    double interval_s = pace.interval_s;
-    const struct fulcrum_step *step = &steady->network.step;
-    bool lawful = step->law != FULCRUM_LAW_EXPONENTIAL &&
-                  step->mean_s > NO_STEP_FRAC * interval_s;
-    double servers = fulcrum_cpu_servers(&network->cpu);
-    double cv = fulcrum_step_cv(&network->step);
-    double chance = field->cycle.steps_per_s / field->plain_steps_per_s;
-    double stays_frac = field->plain_least / field->cycle.batch;
-    if (lawful && network->actors > servers) {
-        chance = pow(chance, fulcrum_min(1.0, cv));
-    }
-    *out = field->cycle;
-    if (lawful && field->plain_least < servers) {
-        struct fulcrum_cohort cohort = fulcrum_cohort_solve(
-            network, table_of(steady), gpu_stretch, field->plain_batch);
-        *out = cohort.cycle;
-        stays_frac = cohort.stays_frac;
-        scale(out, chance);
-        out->batch *= field->cycle.batch / field->plain_batch;
-    } else {
-        scale(out, field->plain_steps_per_s * chance / out->steps_per_s);
-    }
-    *flags |= rhythm_flags(network, &pace, field->cycle.batch, stays_frac);
-    *flags |= lawful && cv < LOW_CV && field->plain_least < servers
-                  ? (unsigned)FULCRUM_FLAG_LOW_CV
-                  : 0U;
 }
 
 /*
@@ -265,7 +208,35 @@ static enum fulcrum_status solve_greedy(struct fulcrum_steady *steady,
         followed(network, gpu_stretch, out, &status, err)) {
         return status;
     }
-    solve_unlimited(steady, gpu_stretch, &field, out, flags);
+    /* Nothing limits the batches. Where all threads are busy always, no law matters. */
+    struct fulcrum_batch_service pace =
+        fulcrum_batch_service_of(network, gpu_stretch, field.cycle.batch);
+    /* Steps that are over in no time beside a batch have no law that matters. */
+    double interval_s = pace.interval_s;
+    bool lawful = steady->network.step.law != FULCRUM_LAW_EXPONENTIAL &&
+                  steady->network.step.mean_s > NO_STEP_FRAC * interval_s;
+    double servers = fulcrum_cpu_servers(&network->cpu);
+    double cv = fulcrum_step_cv(&network->step);
+    double chance = field.cycle.steps_per_s / field.plain_steps_per_s;
+    double stays_frac = field.plain_least / field.cycle.batch;
+    if (lawful && network->actors > servers) {
+        chance = pow(chance, fulcrum_min(1.0, cv));
+    }
+    *out = field.cycle;
+    if (lawful && field.plain_least < servers) {
+        struct fulcrum_cohort cohort = fulcrum_cohort_solve(
+            network, table_of(steady), gpu_stretch, field.plain_batch);
+        *out = cohort.cycle;
+        stays_frac = cohort.stays_frac;
+        scale(out, chance);
+        out->batch *= field.cycle.batch / field.plain_batch;
+    } else {
+        scale(out, field.plain_steps_per_s * chance / out->steps_per_s);
+    }
+    *flags |= rhythm_flags(network, &pace, field.cycle.batch, stays_frac);
+    *flags |= lawful && cv < LOW_CV && field.plain_least < servers
+                  ? (unsigned)FULCRUM_FLAG_LOW_CV
+                  : 0U;
     if (!full && limited) {
         limit_batches(network, gpu_stretch, out);
         *flags |= FULCRUM_FLAG_LIMIT_ROUGH;
@@ -273,34 +244,6 @@ static enum fulcrum_status solve_greedy(struct fulcrum_steady *steady,
         out->batch = fulcrum_min(out->batch, network->batch_size);
     }
     return FULCRUM_OK;
-}
-
-/*
- * Batches that form as fast as host and GPU take them wait for each other by chance: a
- * hyperbola between the two intervals, wider the more the forming time varies.
- */
-static double mean_interval_s(
-    const struct fulcrum_cohort *cohort, const struct fulcrum_batch_service *pace)
-{
-    double apart = cohort->interval_s - pace->interval_s;
-    double sd = cohort->interval_sd_s;
-    double chance = CHANCE_FACTOR * sd * sd;
-    double most = CHANCE_SHARE * pace->interval_s * pace->interval_s;
-    double width = chance * most / (chance + most + 1e-300);
-    return 0.5 * (cohort->interval_s + pace->interval_s + sqrt(apart * apart + width));
-}
-
-static unsigned fixed_flags(const struct fulcrum_network *network,
-    const struct fulcrum_cohort *cohort, const struct fulcrum_batch_service *pace)
-{
-    double servers = fulcrum_cpu_servers(&network->cpu);
-    bool crowded =
-        network->actors > servers && network->actors < FULCRUM_CROWDED_TURNS * servers;
-    bool kink = fabs(cohort->interval_s / pace->interval_s - 1.0) < KINK_FRAC;
-    bool low = fulcrum_step_cv(&network->step) < LOW_CV;
-    return (crowded ? (unsigned)FULCRUM_FLAG_CROWDED : 0U) |
-           (kink ? (unsigned)FULCRUM_FLAG_KINK : 0U) |
-           (low ? (unsigned)FULCRUM_FLAG_LOW_CV : 0U);
 }
 
 /*
@@ -317,8 +260,26 @@ static double solve_cohorts(struct fulcrum_steady *steady, double gpu_stretch,
         fulcrum_batch_service_unhurried(network, gpu_stretch, network->batch_size);
     *out = cohort.cycle;
     out->batch = network->batch_size;
-    scale(out, cohort.interval_s / mean_interval_s(&cohort, &pace));
-    *flags |= fixed_flags(network, &cohort, &pace);
+    /*
+     * Batches that form as fast as host and GPU take them wait for each other by
+     * chance: a hyperbola between the two intervals, wider the more the forming time
+     * varies.
+     */
+    double apart = cohort.interval_s - pace.interval_s;
+    double sd = cohort.interval_sd_s;
+    double chance = CHANCE_FACTOR * sd * sd;
+    double most = CHANCE_SHARE * pace.interval_s * pace.interval_s;
+    double width = chance * most / (chance + most + 1e-300);
+    scale(out, cohort.interval_s / (0.5 * (cohort.interval_s + pace.interval_s +
+                                              sqrt(apart * apart + width))));
+    double servers = fulcrum_cpu_servers(&network->cpu);
+    bool crowded =
+        network->actors > servers && network->actors < FULCRUM_CROWDED_TURNS * servers;
+    bool kink = fabs(cohort.interval_s / pace.interval_s - 1.0) < KINK_FRAC;
+    bool low = fulcrum_step_cv(&network->step) < LOW_CV;
+    *flags |= (crowded ? (unsigned)FULCRUM_FLAG_CROWDED : 0U) |
+              (kink ? (unsigned)FULCRUM_FLAG_KINK : 0U) |
+              (low ? (unsigned)FULCRUM_FLAG_LOW_CV : 0U);
     /*
      * Two halves of the actors that alternate keep out of each other's way in the
      * mean-field orbit. Real ones drift until they share the CPU for a part of the
@@ -345,7 +306,19 @@ enum fulcrum_status fulcrum_steady_solve(struct fulcrum_steady *steady,
     struct fulcrum_error *err)
 {
     if (steady->network.actors <= 1.0) {
-        solve_single(&steady->network, gpu_stretch, out);
+        /* One actor waits for nobody. */
+        struct fulcrum_batch_service pace =
+            fulcrum_batch_service_unhurried(&steady->network, gpu_stretch, 1.0);
+        double step_s = steady->network.step.mean_s /
+                        fulcrum_cpu_capacity(&steady->network.cpu, 1.0);
+        double rate = 1.0 / (step_s + pace.latency_s);
+        double share = rate * step_s;
+        *out = (struct fulcrum_cycle){.batch = 1.0,
+            .steps_per_s = rate,
+            .at_cpu = share,
+            .stepping = share,
+            .on_cores = share,
+            .at_gpu = rate * pace.gpu_s};
         return FULCRUM_OK;
     }
     if (steady->network.policy == FULCRUM_BATCH_FIXED) {

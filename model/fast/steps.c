@@ -16,13 +16,10 @@
 
 #include "model/fast/steps.h"
 
-#include <math.h>
-#include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 
 #include "model/min_max.h"
-#include "model/network/network.h"
 
 /* How often batches of a size can start and how long each takes. */
 
@@ -55,13 +52,12 @@ struct fulcrum_batch_service fulcrum_batch_service_of(
     return pace;
 }
 
-/* The random length of an environment step. */
-
 /*
- * A law is chosen by name and set by its mean and coefficient of variation, so that a
- * measured cv can be given to any of them (docs/model.md "Step laws"). Each offers its
- * tail and the integral of that in closed form, for the equations. The simulation works
- * the parameters out for itself (simulate.c), as it is to judge these.
+ * The random length of an environment step. A law is chosen by name and set by its mean
+ * and coefficient of variation, so that a measured cv can be given to any of them
+ * (docs/model.md "Step laws"). Each offers its tail and the integral of that in closed
+ * form, for the equations. The simulation works the parameters out for itself
+ * (simulate.c), as it is to judge these.
  */
 
 /* A tail so heavy that the variance is barely finite; docs/model.md "Step laws". */
@@ -227,14 +223,6 @@ static uint64_t upper_bits(double x, unsigned bits)
     return word >> (DOUBLE_FRACTION_BITS - bits);
 }
 
-static double node_at(unsigned bits, size_t i)
-{
-    uint64_t word = (upper_bits(FIRST, bits) + i) << (DOUBLE_FRACTION_BITS - bits);
-    double x = 0.0;
-    memcpy(&x, &word, sizeof x);
-    return x;
-}
-
 /* From a cell's lower node to the place `t` in it. */
 static double area_up_to(const struct fulcrum_step_cell *cell, double t)
 {
@@ -243,23 +231,18 @@ static double area_up_to(const struct fulcrum_step_cell *cell, double t)
     return t * sum / cell->per_x;
 }
 
-/* At least two nodes within a standard deviation, and four in a factor of two. */
-static unsigned bits_for(double cv)
-{
-    unsigned bits = 2;
-    while (bits < 5 && cv * (double)(1U << bits) < 2.0) {
-        bits++;
-    }
-    return bits;
-}
-
 void fulcrum_step_table_init(
     struct fulcrum_step_table *table, const struct fulcrum_step *step)
 {
     table->law = step->law;
     table->law_cv = step->cv;
     table->cv = fulcrum_max(NARROWEST, fulcrum_step_cv(step));
-    table->bits = bits_for(table->cv);
+    /* At least two nodes within a standard deviation, and four in a factor of two. */
+    unsigned bits = 2;
+    while (bits < 5 && table->cv * (double)(1U << bits) < 2.0) {
+        bits++;
+    }
+    table->bits = bits;
     table->smooth_period = step->law == FULCRUM_LAW_PARETO
                                ? PARETO_SMOOTH_PERIOD
                                : SMOOTH_PERIOD * (table->cv < 1.0 ? table->cv : 1.0);
@@ -275,7 +258,10 @@ void fulcrum_step_table_init(
     double low = 0.0;
     table->count = 0;
     while (from.excess > NO_EXCESS && low < LAST) {
-        double high = node_at(table->bits, table->count);
+        uint64_t word = (upper_bits(FIRST, table->bits) + table->count)
+                        << (DOUBLE_FRACTION_BITS - table->bits);
+        double high = 0.0;
+        memcpy(&high, &word, sizeof high);
         struct point to = {
             fulcrum_step_tail(&form, high), fulcrum_step_excess(&form, high)};
         /* The cubic through both ends whose slopes there are minus the tails. */

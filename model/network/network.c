@@ -4,11 +4,8 @@
 
 #include <assert.h>
 #include <math.h>
-#include <stdbool.h>
-#include <stddef.h>
 #include <stdio.h>
 
-#include "model/status.h"
 #include "model/try.h"
 
 static double on_line(const struct fulcrum_batch_time *time, double size)
@@ -121,13 +118,12 @@ const char *fulcrum_flag_text(enum fulcrum_flag_index flag)
     return i < sizeof texts / sizeof texts[0] ? texts[i] : NULL;
 }
 
-/* The border behind which solvers rely on a network. */
-
 /*
- * Solvers assert what this file checks. Every fault is reported, not the first one
- * only, and each with the range that was expected. The bounds are no opinions on
- * hardware: they keep sums finite, allocations small enough to succeed, and laws away
- * from the ends where their formulas lose all digits.
+ * The border behind which solvers rely on a network. Solvers assert what this file
+ * checks. Every fault is reported, not the first one only, and each with the range that
+ * was expected. The bounds are no opinions on hardware: they keep sums finite,
+ * allocations small enough to succeed, and laws away from the ends where their formulas
+ * lose all digits.
  */
 
 /* Far beyond any machine; they keep sums finite and memory bounded. */
@@ -219,26 +215,6 @@ static void check_capacity(
     }
 }
 
-static void check_cpu(
-    struct fulcrum_error *faults, const struct fulcrum_network *network)
-{
-    const struct fulcrum_cpu_station *cpu = &network->cpu;
-    FAULT_IF(cpu->thread_count < cpu->core_count, faults, FULCRUM_ERR_RANGE,
-        "cpu.threads = %g is below cpu.cores = %g", cpu->thread_count, cpu->core_count);
-    FAULT_IF(cpu->reserved_threads >= cpu->thread_count, faults, FULCRUM_ERR_RANGE,
-        "cpu.reserved_threads = %g leaves none of cpu.threads = %g to actors",
-        cpu->reserved_threads, cpu->thread_count);
-    check_choice(
-        faults, "cpu.curve", (int)cpu->curve, fulcrum_cpu_curve_name(cpu->curve));
-    if (cpu->curve == FULCRUM_CURVE_TABLE) {
-        check_capacity(faults, cpu);
-    } else if (cpu->curve == FULCRUM_CURVE_SMT_TURBO) {
-        fulcrum_check_ranges(faults, "", network, smt_turbo, LENGTH(smt_turbo));
-    } else {
-        fulcrum_check_ranges(faults, "", network, saturating, LENGTH(saturating));
-    }
-}
-
 /* The cv each law can have; Pareto's is fixed by its shape and not looked at. */
 static void check_step(struct fulcrum_error *faults, const struct fulcrum_step *step)
 {
@@ -321,7 +297,21 @@ enum fulcrum_status fulcrum_network_check(
 {
     struct fulcrum_error faults = {FULCRUM_OK, ""};
     fulcrum_check_ranges(&faults, "", network, always, LENGTH(always));
-    check_cpu(&faults, network);
+    const struct fulcrum_cpu_station *cpu = &network->cpu;
+    FAULT_IF(cpu->thread_count < cpu->core_count, &faults, FULCRUM_ERR_RANGE,
+        "cpu.threads = %g is below cpu.cores = %g", cpu->thread_count, cpu->core_count);
+    FAULT_IF(cpu->reserved_threads >= cpu->thread_count, &faults, FULCRUM_ERR_RANGE,
+        "cpu.reserved_threads = %g leaves none of cpu.threads = %g to actors",
+        cpu->reserved_threads, cpu->thread_count);
+    check_choice(
+        &faults, "cpu.curve", (int)cpu->curve, fulcrum_cpu_curve_name(cpu->curve));
+    if (cpu->curve == FULCRUM_CURVE_TABLE) {
+        check_capacity(&faults, cpu);
+    } else if (cpu->curve == FULCRUM_CURVE_SMT_TURBO) {
+        fulcrum_check_ranges(&faults, "", network, smt_turbo, LENGTH(smt_turbo));
+    } else {
+        fulcrum_check_ranges(&faults, "", network, saturating, LENGTH(saturating));
+    }
     check_step(&faults, &network->step);
     check_batch_table(&faults, "host", &network->host);
     check_batch_table(&faults, "gpu", &network->gpu);

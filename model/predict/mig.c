@@ -8,7 +8,6 @@
 #include "model/predict/mig.h"
 
 #include <math.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,31 +21,6 @@ size_t fulcrum_mig_find(const struct fulcrum_mig *mig, const char *name)
         i++;
     }
     return i;
-}
-
-static void check_starts(
-    const struct fulcrum_mig *mig, size_t i, struct fulcrum_error *found)
-{
-    const struct fulcrum_mig_profile *profile = &mig->profiles[i];
-    FAULT_IF(profile->start_count == 0, found, FULCRUM_ERR_MISSING,
-        "profiles[%zu].starts is empty: expected one place or more", i);
-    for (size_t k = 0; k < profile->start_count; k++) {
-        double start = profile->starts[k];
-        double end = start + profile->memory_slice_count;
-        if (!(start >= 0.0 && start == floor(start) &&
-                end <= mig->memory_slice_count)) {
-            (void)fulcrum_fail_more(found, FULCRUM_ERR_RANGE,
-                "profiles[%zu].starts[%zu] = %.6g: expected a whole number from 0 to "
-                "%.6g, so that %.6g slices follow",
-                i, k, start, mig->memory_slice_count - profile->memory_slice_count,
-                profile->memory_slice_count);
-        } else if (k > 0 && start <= profile->starts[k - 1]) {
-            (void)fulcrum_fail_more(found, FULCRUM_ERR_RANGE,
-                "profiles[%zu].starts[%zu] = %.6g: expected more than the start "
-                "before, %.6g",
-                i, k, start, profile->starts[k - 1]);
-        }
-    }
 }
 
 static void check_profile(
@@ -78,7 +52,25 @@ static void check_profile(
         found, FULCRUM_ERR_RANGE,
         "profiles[%zu].name = \"%s\": expected a name that no other has", i,
         profile->name);
-    check_starts(mig, i, found);
+    FAULT_IF(profile->start_count == 0, found, FULCRUM_ERR_MISSING,
+        "profiles[%zu].starts is empty: expected one place or more", i);
+    for (size_t k = 0; k < profile->start_count; k++) {
+        double start = profile->starts[k];
+        double end = start + profile->memory_slice_count;
+        if (!(start >= 0.0 && start == floor(start) &&
+                end <= mig->memory_slice_count)) {
+            (void)fulcrum_fail_more(found, FULCRUM_ERR_RANGE,
+                "profiles[%zu].starts[%zu] = %.6g: expected a whole number from 0 to "
+                "%.6g, so that %.6g slices follow",
+                i, k, start, mig->memory_slice_count - profile->memory_slice_count,
+                profile->memory_slice_count);
+        } else if (k > 0 && start <= profile->starts[k - 1]) {
+            (void)fulcrum_fail_more(found, FULCRUM_ERR_RANGE,
+                "profiles[%zu].starts[%zu] = %.6g: expected more than the start "
+                "before, %.6g",
+                i, k, start, profile->starts[k - 1]);
+        }
+    }
 }
 
 enum fulcrum_status fulcrum_mig_check(
@@ -188,15 +180,6 @@ static struct fulcrum_mig_layout *find_layout(
     return NULL;
 }
 
-static size_t sum_of(const unsigned char *counts)
-{
-    size_t sum = 0;
-    for (size_t i = 0; i < FULCRUM_MIG_PROFILES_MOST; i++) {
-        sum += counts[i];
-    }
-    return sum;
-}
-
 /* A layout is full where every placement of it is. */
 static enum fulcrum_status add_layout(
     struct layouts *layouts, const struct placing *placing)
@@ -218,7 +201,11 @@ static enum fulcrum_status add_layout(
     }
     struct fulcrum_mig_layout *layout = &layouts->items[layouts->count++];
     memcpy(layout->counts, placing->counts, sizeof layout->counts);
-    layout->instance_count = sum_of(placing->counts);
+    size_t sum = 0;
+    for (size_t i = 0; i < FULCRUM_MIG_PROFILES_MOST; i++) {
+        sum += placing->counts[i];
+    }
+    layout->instance_count = sum;
     layout->is_full = is_full(placing);
     return FULCRUM_OK;
 }
@@ -312,25 +299,6 @@ static enum fulcrum_status fail_fit(const struct fulcrum_mig *mig,
         mig->memory_slice_count);
 }
 
-/* Adds one name of a list. */
-static enum fulcrum_status add_named(const struct fulcrum_mig *mig, const char *name,
-    struct fulcrum_mig_layout *layout, struct fulcrum_error *err)
-{
-    size_t i = fulcrum_mig_find(mig, name);
-    if (i == mig->profile_count) {
-        char list[240];
-        list_profiles(mig, list, sizeof list);
-        return fulcrum_fail(err, FULCRUM_ERR_UNKNOWN_NAME,
-            "%s: no profile \"%s\": expected one of %s", mig->name, name, list);
-    }
-    FAIL_IF(layout->instance_count == FULCRUM_MIG_INSTANCES_MOST, err,
-        FULCRUM_ERR_INFEASIBLE, "%s: more than %d instances on one GPU", mig->name,
-        (int)FULCRUM_MIG_INSTANCES_MOST);
-    layout->counts[i]++;
-    layout->instance_count++;
-    return FULCRUM_OK;
-}
-
 enum fulcrum_status fulcrum_mig_layout_parse(const struct fulcrum_mig *mig,
     const char *text, struct fulcrum_mig_layout *out, struct fulcrum_error *err)
 {
@@ -341,7 +309,19 @@ enum fulcrum_status fulcrum_mig_layout_parse(const struct fulcrum_mig *mig,
         size_t length = strcspn(rest, ",");
         (void)snprintf(
             name, sizeof name, "%.*s", (int)(length < 39 ? length : 39), rest);
-        TRY(add_named(mig, name, &layout, err));
+        /* Adds one name of a list. */
+        size_t i = fulcrum_mig_find(mig, name);
+        if (i == mig->profile_count) {
+            char list[240];
+            list_profiles(mig, list, sizeof list);
+            return fulcrum_fail(err, FULCRUM_ERR_UNKNOWN_NAME,
+                "%s: no profile \"%s\": expected one of %s", mig->name, name, list);
+        }
+        FAIL_IF(layout.instance_count == FULCRUM_MIG_INSTANCES_MOST, err,
+            FULCRUM_ERR_INFEASIBLE, "%s: more than %d instances on one GPU", mig->name,
+            (int)FULCRUM_MIG_INSTANCES_MOST);
+        layout.counts[i]++;
+        layout.instance_count++;
         rest = rest[length] == ',' ? rest + length + 1 : NULL;
     }
     const struct placing empty = empty_gpu(mig);

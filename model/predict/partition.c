@@ -13,7 +13,6 @@
 
 #include <assert.h>
 #include <math.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -329,15 +328,6 @@ static double fill_shares(const struct side_by_side *sides, double *share)
     return low;
 }
 
-/* SM-seconds at work in a round: a small part keeps few SMs busy for long. */
-static double active_on_share(
-    const struct group_load *load, double share, double stretch)
-{
-    const struct fulcrum_gpu_time *active = &load->active;
-    return share * (active->host_s + active->latency_s + active->dram_s * stretch) +
-           active->sm_s;
-}
-
 static void put_parts(const struct side_by_side *sides, const double *share,
     double rounds_per_s, struct fulcrum_placed *out)
 {
@@ -358,8 +348,12 @@ static void put_parts(const struct side_by_side *sides, const double *share,
             .round_s = round_s,
             .busy_frac = fmin(1.0, turns * round_s)};
         out->sm_held_frac += load->instances * share[g] * fmin(1.0, turns * held);
+        /* SM-seconds at work in a round: a small part keeps few SMs busy for long. */
+        const struct fulcrum_gpu_time *active = &load->active;
         out->sm_active_frac += rounds_per_s *
-                               active_on_share(load, share[g], crowding.stretch[g]) *
+                               (share[g] * (active->host_s + active->latency_s +
+                                               active->dram_s * crowding.stretch[g]) +
+                                   active->sm_s) *
                                sides->more;
         if (round_s / load->instances > longest) {
             longest = round_s / load->instances;
@@ -379,21 +373,6 @@ static double instances_of(const struct fulcrum_grouping *grouping)
     return sum;
 }
 
-/* Shares that are given are of one GPU: beyond 1 they would do more than it can. */
-static enum fulcrum_status check_given(
-    const struct fulcrum_grouping *grouping, struct fulcrum_error *err)
-{
-    const double rounding = 1e-6;
-    double sum = 0.0;
-    for (size_t g = 0; g < grouping->count; g++) {
-        sum += grouping->groups[g].instances * grouping->groups[g].sm_frac;
-    }
-    return sum <= 1.0 + rounding
-               ? FULCRUM_OK
-               : fulcrum_fail(err, FULCRUM_ERR_RANGE,
-                     "shares of the SMs sum to %.6g: expected at most 1", sum);
-}
-
 enum fulcrum_status fulcrum_place_shares(const struct fulcrum_gpu_loop *loop,
     const struct fulcrum_gpu_sharing *sharing, const struct fulcrum_grouping *grouping,
     struct fulcrum_placed *out, struct fulcrum_error *err)
@@ -407,7 +386,16 @@ enum fulcrum_status fulcrum_place_shares(const struct fulcrum_gpu_loop *loop,
         sides.given[g] = grouping->groups[g].sm_frac;
     }
     TRY(check_memory(loop, sides.loads, sides.count, err));
-    TRY(check_given(grouping, err));
+    /* Shares that are given are of one GPU: beyond 1 they would do more than it can. */
+    const double rounding = 1e-6;
+    double sum = 0.0;
+    for (size_t g = 0; g < grouping->count; g++) {
+        sum += grouping->groups[g].instances * grouping->groups[g].sm_frac;
+    }
+    TRY(sum <= 1.0 + rounding
+            ? FULCRUM_OK
+            : fulcrum_fail(err, FULCRUM_ERR_RANGE,
+                  "shares of the SMs sum to %.6g: expected at most 1", sum));
     if (!(instances_of(grouping) > 1.0) && !sides.is_given) {
         fulcrum_place_exclusive(loop, out);
         return FULCRUM_OK;
@@ -486,23 +474,6 @@ static bool is_better(const struct fulcrum_placed *a, const struct fulcrum_place
            a->instances < b->instances;
 }
 
-/* Keeps the best of one grouping with every number of instances. */
-static void try_instances(const struct fulcrum_gpu_loop *loop,
-    const struct fulcrum_gpu_sharing *sharing, struct fulcrum_grouping *grouping,
-    double instances_most, struct fulcrum_placed *best)
-{
-    do {
-        struct fulcrum_placed placed = {.part_count = 0};
-        double instances = instances_of(grouping);
-        if (instances >= 2.0 && instances <= instances_most &&
-            fulcrum_place_shares(loop, sharing, grouping, &placed, NULL) ==
-                FULCRUM_OK &&
-            is_better(&placed, best)) {
-            *best = placed;
-        }
-    } while (next_instances(grouping, instances_most));
-}
-
 enum fulcrum_status fulcrum_place_best_shares(const struct fulcrum_gpu_loop *loop,
     const struct fulcrum_gpu_sharing *sharing, double instances_most,
     struct fulcrum_placed *out, struct fulcrum_error *err)
@@ -510,7 +481,17 @@ enum fulcrum_status fulcrum_place_best_shares(const struct fulcrum_gpu_loop *loo
     struct fulcrum_placed best = {.part_count = 0};
     struct fulcrum_grouping grouping;
     for (size_t i = 0; grouping_at(loop->count, i, &grouping); i++) {
-        try_instances(loop, sharing, &grouping, instances_most, &best);
+        /* Keeps the best of one grouping with every number of instances. */
+        do {
+            struct fulcrum_placed placed = {.part_count = 0};
+            double instances = instances_of(&grouping);
+            if (instances >= 2.0 && instances <= instances_most &&
+                fulcrum_place_shares(loop, sharing, &grouping, &placed, NULL) ==
+                    FULCRUM_OK &&
+                is_better(&placed, &best)) {
+                best = placed;
+            }
+        } while (next_instances(&grouping, instances_most));
     }
     FAIL_IF(best.part_count == 0, err, FULCRUM_ERR_INFEASIBLE,
         "two instances or more, however grouped, need more memory than the GPU's %.3g "
@@ -550,18 +531,6 @@ static double slice_s(
     return slice_part_s(assignment, &load->time, index) + load->talk_s;
 }
 
-static void count_instances(struct assignment *assignment)
-{
-    for (size_t g = 0; g < assignment->grouping.count; g++) {
-        assignment->grouping.groups[g].instances = 0.0;
-    }
-    for (size_t j = 0; j < assignment->instance_count; j++) {
-        if (assignment->group[j] < assignment->grouping.count) {
-            assignment->grouping.groups[assignment->group[j]].instances += 1.0;
-        }
-    }
-}
-
 /* The part for one more instance: that of its group and profile, or a new one. */
 static struct fulcrum_gpu_part *part_for(
     struct fulcrum_placed *out, unsigned stages, size_t profile)
@@ -581,11 +550,10 @@ static void add_instance(const struct assignment *assignment, size_t j,
 {
     const struct fulcrum_mig *mig = assignment->sharing->mig;
     size_t k = assignment->profile[j];
-    const struct fulcrum_mig_profile *profile = &mig->profiles[k];
     struct fulcrum_gpu_part *part = part_for(out, load->stages, k);
     part->instances += 1.0;
-    part->sm_frac = profile->sm_count / mig->sm_count;
-    part->dram_frac = profile->memory_slice_count / mig->memory_slice_count;
+    part->sm_frac = mig->profiles[k].sm_count / mig->sm_count;
+    part->dram_frac = mig->profiles[k].memory_slice_count / mig->memory_slice_count;
     part->round_s = slice_s(assignment, load, k);
 }
 
@@ -623,7 +591,14 @@ static bool evaluate(struct assignment *assignment, struct fulcrum_placed *out)
     struct group_load loads[FULCRUM_STAGES_MOST];
     double slowest_s[FULCRUM_STAGES_MOST] = {0};
     double rounds_per_s = (double)INFINITY;
-    count_instances(assignment);
+    for (size_t k = 0; k < assignment->grouping.count; k++) {
+        assignment->grouping.groups[k].instances = 0.0;
+    }
+    for (size_t j = 0; j < assignment->instance_count; j++) {
+        if (assignment->group[j] < assignment->grouping.count) {
+            assignment->grouping.groups[assignment->group[j]].instances += 1.0;
+        }
+    }
     for (size_t g = 0; g < grouping->count; g++) {
         if (!(grouping->groups[g].instances > 0.0)) {
             return false;
@@ -671,20 +646,6 @@ static bool next_assignment(struct assignment *assignment)
     return true;
 }
 
-static void try_layout(struct assignment *assignment, struct fulcrum_placed *best)
-{
-    for (size_t i = 0; grouping_at(assignment->loop->count, i, &assignment->grouping);
-         i++) {
-        memset(assignment->group, 0, sizeof assignment->group);
-        do {
-            struct fulcrum_placed placed = {.part_count = 0};
-            if (evaluate(assignment, &placed) && is_better(&placed, best)) {
-                *best = placed;
-            }
-        } while (next_assignment(assignment));
-    }
-}
-
 enum fulcrum_status fulcrum_place_layout(const struct fulcrum_gpu_loop *loop,
     const struct fulcrum_gpu_sharing *sharing, const struct fulcrum_mig_layout *layout,
     struct fulcrum_placed *out, struct fulcrum_error *err)
@@ -697,7 +658,16 @@ enum fulcrum_status fulcrum_place_layout(const struct fulcrum_gpu_loop *loop,
             assignment.profile[assignment.instance_count++] = i;
         }
     }
-    try_layout(&assignment, &best);
+    for (size_t i = 0; grouping_at(assignment.loop->count, i, &assignment.grouping);
+         i++) {
+        memset(assignment.group, 0, sizeof assignment.group);
+        do {
+            struct fulcrum_placed placed = {.part_count = 0};
+            if (evaluate(&assignment, &placed) && is_better(&placed, &best)) {
+                best = placed;
+            }
+        } while (next_assignment(&assignment));
+    }
     if (best.part_count == 0) {
         char text[160];
         fulcrum_mig_layout_text(sharing->mig, layout, text, sizeof text);

@@ -10,14 +10,12 @@
 #include "model/predict/predict.h"
 
 #include <math.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "model/fast/steps.h"
 #include "model/interval.h"
 #include "model/predict/partition.h"
-#include "model/predict/solver.h"
 #include "model/predict/to_network.h"
 #include "model/quantity.h"
 #include "model/stream.h"
@@ -135,20 +133,6 @@ end:
     return status;
 }
 
-static void fill_stations(const struct fulcrum_solution *solution, double *value)
-{
-    value[FULCRUM_OUTPUT_cpu_thread_busy_frac] = solution->cpu_thread_busy_frac;
-    value[FULCRUM_OUTPUT_cpu_core_busy_frac] = solution->cpu_core_busy_frac;
-    value[FULCRUM_OUTPUT_host_busy_frac] = solution->host_busy_frac;
-    value[FULCRUM_OUTPUT_gpu_busy_frac] = solution->gpu_busy_frac;
-    value[FULCRUM_OUTPUT_gpu_inference_busy_frac] = solution->gpu_inference_busy_frac;
-    value[FULCRUM_OUTPUT_gpu_train_busy_frac] = solution->gpu_train_busy_frac;
-    value[FULCRUM_OUTPUT_cpu_residence_s] = solution->residence.cpu_s;
-    value[FULCRUM_OUTPUT_host_residence_s] = solution->residence.host_s;
-    value[FULCRUM_OUTPUT_gpu_residence_s] = solution->residence.gpu_s;
-    value[FULCRUM_OUTPUT_delay_s] = solution->residence.delay_s;
-}
-
 static void fill_watts(const struct solved_point *point, double *value)
 {
     struct fulcrum_power power =
@@ -168,14 +152,13 @@ static void fill_watts(const struct solved_point *point, double *value)
 static void fill_values(const struct solved_point *point, double *value)
 {
     const struct fulcrum_workload *workload = &point->design.workload;
-    const struct fulcrum_solution *solution = &point->solution;
     double requests = point->replicas.count * point->replicas.steps_per_request;
-    double steps_per_s = solution->steps_per_s * requests;
+    double steps_per_s = point->solution.steps_per_s * requests;
     value[FULCRUM_OUTPUT_steps_per_s] = steps_per_s;
     value[FULCRUM_OUTPUT_frames_per_s] = steps_per_s * workload->frame_skip;
     value[FULCRUM_OUTPUT_runtime_s] = workload->total_env_steps / steps_per_s;
     value[FULCRUM_OUTPUT_mean_batch] =
-        solution->mean_batch * point->replicas.steps_per_request;
+        point->solution.mean_batch * point->replicas.steps_per_request;
     /* What training on many GPUs costs: docs/model.md "Training on many devices". */
     const struct fulcrum_cluster_step *step = &point->replicas.training;
     bool trains = step->worker_count > 0.0;
@@ -186,15 +169,24 @@ static void fill_values(const struct solved_point *point, double *value)
     value[FULCRUM_OUTPUT_train_batch] =
         trains ? step->global_batch_size : FULCRUM_UNKNOWN;
     value[FULCRUM_OUTPUT_allreduce_s] = trains ? step->exposed_s : FULCRUM_UNKNOWN;
-    fill_stations(&point->solution, value);
+    value[FULCRUM_OUTPUT_cpu_thread_busy_frac] = point->solution.cpu_thread_busy_frac;
+    value[FULCRUM_OUTPUT_cpu_core_busy_frac] = point->solution.cpu_core_busy_frac;
+    value[FULCRUM_OUTPUT_host_busy_frac] = point->solution.host_busy_frac;
+    value[FULCRUM_OUTPUT_gpu_busy_frac] = point->solution.gpu_busy_frac;
+    value[FULCRUM_OUTPUT_gpu_inference_busy_frac] =
+        point->solution.gpu_inference_busy_frac;
+    value[FULCRUM_OUTPUT_gpu_train_busy_frac] = point->solution.gpu_train_busy_frac;
+    value[FULCRUM_OUTPUT_cpu_residence_s] = point->solution.residence.cpu_s;
+    value[FULCRUM_OUTPUT_host_residence_s] = point->solution.residence.host_s;
+    value[FULCRUM_OUTPUT_gpu_residence_s] = point->solution.residence.gpu_s;
+    value[FULCRUM_OUTPUT_delay_s] = point->solution.residence.delay_s;
     fill_watts(point, value);
     /* The paper's metric: hardware threads / SMs, of the machine and of the run. */
     const struct fulcrum_machine *machine = &point->design.machine;
-    const struct fulcrum_run *run = &point->design.run;
     double threads = machine->cpu.thread_count;
     bool has_gpu = machine->accelerator == FULCRUM_ACCELERATOR_GPU;
     double machine_sms = machine->gpu.count * machine->gpu.sm_count;
-    double used_sms = run->gpu_count * run->sm_count;
+    double used_sms = point->design.run.gpu_count * point->design.run.sm_count;
     double actor_threads = point->replicas.count / point->replicas.node_count *
                            fulcrum_cpu_servers(&point->replicas.network.cpu);
     value[FULCRUM_OUTPUT_cpu_gpu_ratio_machine] =
@@ -283,27 +275,6 @@ static enum fulcrum_status add_intervals(struct fulcrum_predictor *predictor,
     return FULCRUM_OK;
 }
 
-static void fill_prediction(
-    const struct solved_point *solved, struct fulcrum_prediction *out)
-{
-    double requests = solved->replicas.count * solved->replicas.steps_per_request;
-    const struct fulcrum_solution *solution = &solved->solution;
-    *out = (struct fulcrum_prediction){0};
-    fill_values(solved, out->value);
-    out->method = solution->method;
-    out->bottleneck = solution->bottleneck;
-    out->bottleneck_agree_frac = 1.0;
-    out->actor_count = solved->design.run.actor_count;
-    out->flags = solved->flags;
-    out->solver_error_rel = solution->error_rel;
-    out->solver_lo_steps_per_s =
-        requests *
-        (solution->has_interval ? solution->steps_per_s_lo : solution->steps_per_s);
-    out->solver_hi_steps_per_s =
-        requests *
-        (solution->has_interval ? solution->steps_per_s_hi : solution->steps_per_s);
-}
-
 enum fulcrum_status fulcrum_predictor_new(const struct fulcrum_scenario *scenario,
     struct fulcrum_predictor **out, struct fulcrum_error *err)
 {
@@ -336,7 +307,23 @@ enum fulcrum_status fulcrum_predictor_run(struct fulcrum_predictor *predictor,
         fulcrum_stream_seed(options->solver.seed, options->point_index + 1, 0);
     predictor->draw_count = 0;
     TRY(solve_point(predictor, point, &solver, err));
-    fill_prediction(&predictor->solved, out);
+    double requests =
+        predictor->solved.replicas.count * predictor->solved.replicas.steps_per_request;
+    const struct fulcrum_solution *solution = &predictor->solved.solution;
+    *out = (struct fulcrum_prediction){0};
+    fill_values(&predictor->solved, out->value);
+    out->method = solution->method;
+    out->bottleneck = solution->bottleneck;
+    out->bottleneck_agree_frac = 1.0;
+    out->actor_count = predictor->solved.design.run.actor_count;
+    out->flags = predictor->solved.flags;
+    out->solver_error_rel = solution->error_rel;
+    out->solver_lo_steps_per_s =
+        requests *
+        (solution->has_interval ? solution->steps_per_s_lo : solution->steps_per_s);
+    out->solver_hi_steps_per_s =
+        requests *
+        (solution->has_interval ? solution->steps_per_s_hi : solution->steps_per_s);
     if (options->draws >= 1.0) {
         TRY(add_intervals(predictor, point, options, out));
     }

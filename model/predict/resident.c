@@ -190,21 +190,6 @@ static void add_inference(const struct fulcrum_workload *workload, double steps,
     stage->hand_byte = known(network->observation_byte) * env_count * steps;
 }
 
-static void add_training(
-    const struct fulcrum_workload *workload, struct fulcrum_gpu_loop *out)
-{
-    static const double weight_byte = 4.0; /* single precision */
-    const struct fulcrum_workload_training *training = &workload->training;
-    struct fulcrum_gpu_stage *stage =
-        next_stage(out, "training", training->sm_active_frac);
-    double weights = known(workload->network.parameter_count);
-    add_gpu_s(workload, training->train_step_s, training->launch_bound_frac,
-        &stage->per_round);
-    stage->memory_byte = weights * training->state_byte_per_parameter;
-    stage->hand_byte = weights * weight_byte;
-    stage->reduce_byte = weights * training->gradient_byte * training->update_count;
-}
-
 void fulcrum_resident_loop(
     const struct fulcrum_design *design, struct fulcrum_gpu_loop *out)
 {
@@ -224,6 +209,15 @@ void fulcrum_resident_loop(
     add_simulation(&whole.workload, times.steps_between, env_count, out);
     add_inference(&whole.workload, times.steps_between, env_count, out);
     if (whole.workload.training.env_steps_per_train_step > 0.0) {
-        add_training(&whole.workload, out);
+        static const double weight_byte = 4.0; /* single precision */
+        const struct fulcrum_workload_training *training = &whole.workload.training;
+        struct fulcrum_gpu_stage *stage =
+            next_stage(out, "training", training->sm_active_frac);
+        double weights = known(whole.workload.network.parameter_count);
+        add_gpu_s(&whole.workload, training->train_step_s, training->launch_bound_frac,
+            &stage->per_round);
+        stage->memory_byte = weights * training->state_byte_per_parameter;
+        stage->hand_byte = weights * weight_byte;
+        stage->reduce_byte = weights * training->gradient_byte * training->update_count;
     }
 }

@@ -21,30 +21,23 @@
 #include <gsl/gsl_randist.h>
 #include <gsl/gsl_rng.h>
 #include <math.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "model/design/calibration.h"
-#include "model/design/design.h"
 #include "model/design/sampler.h"
 #include "model/design/scale.h"
 #include "model/network/network.h"
 #include "model/predict/to_network.h"
 #include "model/quantity.h"
-#include "model/status.h"
 #include "model/stream.h"
 #include "model/try.h"
 
-/* One calibration laid over a design, scaled to the design's machine. */
-
 /*
- * A calibration holds for one machine. What it says of the actor's times is carried to
- * another CPU by the ratio of thread speeds, the learner's times to another GPU part by
- * part (scale.c), and nothing is carried between a CPU learner and a GPU: these differ
- * in kind. Watts hold for the processor or GPU they were measured on and for no other.
+ * One calibration laid over a design, scaled to the design's machine. A calibration
+ * holds for one machine. What it says of the actor's times is carried to another CPU by
+ * the ratio of thread speeds, the learner's times to another GPU part by part
+ * (scale.c), and nothing is carried between a CPU learner and a GPU: these differ in
+ * kind. Watts hold for the processor or GPU they were measured on and for no other.
  *
  * Everything is done in a scratch copy of the design in which all times are unknown:
  * NaN passes through every scaling, so that a time the calibration does not give cannot
@@ -84,13 +77,6 @@ static bool starts_with(const char *text, const char *start)
     return strncmp(text, start, strlen(start)) == 0;
 }
 
-static bool ends_with(const char *text, const char *end)
-{
-    size_t length = strlen(text);
-    size_t end_length = strlen(end);
-    return length >= end_length && strcmp(text + length - end_length, end) == 0;
-}
-
 static enum side side_of(const char *path)
 {
     if (starts_with(path, "workload.step.")) {
@@ -99,7 +85,8 @@ static enum side side_of(const char *path)
     if (starts_with(path, "workload.")) {
         return SIDE_LEARNER;
     }
-    if (!ends_with(path, "_w")) {
+    const char *unit = strrchr(path, '_');
+    if (unit == NULL || strcmp(unit, "_w") != 0) {
         return SIDE_MACHINE;
     }
     return starts_with(path, "machine.gpu.") ? SIDE_GPU_WATTS : SIDE_CPU_WATTS;
@@ -135,11 +122,6 @@ static bool is_usable(enum side side, const struct fulcrum_machine *reference,
     default:
         return true;
     }
-}
-
-static bool same_cpu(const struct fulcrum_cpu *a, const struct fulcrum_cpu *b)
-{
-    return strcmp(a->name, b->name) == 0;
 }
 
 /* Equal as far as both are known. */
@@ -218,30 +200,6 @@ static unsigned scale_gpu_learner(const struct fulcrum_machine *reference,
     return flags | move_transfers(reference, target, workload);
 }
 
-/* Scales what is in `workload` to the target machine; returns the flags it earns. */
-static unsigned scale_times(const struct fulcrum_machine *reference,
-    const struct fulcrum_machine *target, const struct luck *luck,
-    struct fulcrum_workload *workload)
-{
-    bool cpu_differs = !same_cpu(&reference->cpu, &target->cpu);
-    double speedup = fulcrum_cpu_speedup(&reference->cpu, &target->cpu);
-    double spread = cpu_differs ? luck->cpu_spread : 1.0;
-    unsigned flags =
-        cpu_differs || fabs(speedup - 1.0) > 1e-9 ? FULCRUM_FLAG_SCALED : 0U;
-    fulcrum_scale_cpu_times(workload, speedup, spread);
-    if (target->accelerator == FULCRUM_ACCELERATOR_CPU) {
-        /* A CPU learner's times follow the core's speed like every other CPU time. */
-        double factor = spread / speedup;
-        workload->network.per_batch_s *= factor;
-        workload->network.per_item_s *= factor;
-        workload->network.cold_s *= factor;
-        workload->training.train_step_s *= factor;
-    } else if (reference->accelerator == FULCRUM_ACCELERATOR_GPU) {
-        flags |= scale_gpu_learner(reference, target, luck, workload);
-    }
-    return flags;
-}
-
 /* The line that a table goes with; 0 where the calibration gives none. */
 static double line_value(
     const struct fulcrum_calibration *calibration, const char *path)
@@ -259,7 +217,7 @@ static void take_tables(const struct fulcrum_calibration *calibration,
     bool gives_curve =
         fulcrum_calibration_parameter(calibration, "machine.cpu.knee") != NULL ||
         fulcrum_calibration_parameter(calibration, "machine.cpu.turbo_frac") != NULL;
-    if (calibration->capacity_count > 0 && same_cpu(measured, cpu) &&
+    if (calibration->capacity_count > 0 && strcmp(measured->name, cpu->name) == 0 &&
         same_number(measured->thread_count, cpu->thread_count) &&
         same_number(measured->core_count, cpu->core_count)) {
         design->capacity = calibration->capacity;
@@ -285,27 +243,6 @@ static void set_number(
     const struct fulcrum_field *field, struct fulcrum_design *design, double value)
 {
     memcpy((char *)design + field->offset, &value, sizeof value);
-}
-
-/* Copies what the calibration gives from the scaled scratch; true where learner times
- * came.
- */
-static bool copy_given(const struct applied *applied,
-    const struct fulcrum_design *scratch, struct fulcrum_design *design)
-{
-    const struct fulcrum_machine *reference = &applied->calibration->machine;
-    bool learner_times = false;
-    for (size_t i = 0; i < applied->calibration->parameter_count; i++) {
-        if (is_usable(applied->sides[i], reference, &design->machine)) {
-            const struct fulcrum_field *field =
-                applied->calibration->parameters[i].field;
-            set_number(field, design, fulcrum_field_number(field, scratch));
-            learner_times |= applied->sides[i] == SIDE_LEARNER;
-        } else if (applied->sides[i] == SIDE_LEARNER) {
-            design->flags |= FULCRUM_FLAG_OTHER_LEARNER;
-        }
-    }
-    return learner_times;
 }
 
 static void take_gpu_shares(
@@ -399,9 +336,40 @@ static enum fulcrum_status apply_calibration(const struct applied *applied,
     workload->training.train_step_s = FULCRUM_UNKNOWN;
     take_gpu_shares(shares, &scratch.workload);
     TRY(put_values(applied, luck, &scratch));
-    design->flags |= scale_times(
-        &applied->calibration->machine, &design->machine, luck, &scratch.workload);
-    bool learner_times = copy_given(applied, &scratch, design);
+    /* Scales what is in `workload` to the target machine. */
+    const struct fulcrum_machine *reference = &applied->calibration->machine;
+    bool cpu_differs = strcmp(reference->cpu.name, design->machine.cpu.name) != 0;
+    double speedup = fulcrum_cpu_speedup(&reference->cpu, &design->machine.cpu);
+    double spread = cpu_differs ? luck->cpu_spread : 1.0;
+    unsigned flags =
+        cpu_differs || fabs(speedup - 1.0) > 1e-9 ? FULCRUM_FLAG_SCALED : 0U;
+    fulcrum_scale_cpu_times(&scratch.workload, speedup, spread);
+    if (design->machine.accelerator == FULCRUM_ACCELERATOR_CPU) {
+        /* A CPU learner's times follow the core's speed like every other CPU time. */
+        double factor = spread / speedup;
+        scratch.workload.network.per_batch_s *= factor;
+        scratch.workload.network.per_item_s *= factor;
+        scratch.workload.network.cold_s *= factor;
+        scratch.workload.training.train_step_s *= factor;
+    } else if (reference->accelerator == FULCRUM_ACCELERATOR_GPU) {
+        flags |=
+            scale_gpu_learner(reference, &design->machine, luck, &scratch.workload);
+    }
+    design->flags |= flags;
+    /* Copies what the calibration gives from the scaled scratch; true where learner
+     * times came.
+     */
+    bool learner_times = false;
+    for (size_t i = 0; i < applied->calibration->parameter_count; i++) {
+        if (is_usable(applied->sides[i], reference, &design->machine)) {
+            const struct fulcrum_field *field =
+                applied->calibration->parameters[i].field;
+            set_number(field, design, fulcrum_field_number(field, &scratch));
+            learner_times |= applied->sides[i] == SIDE_LEARNER;
+        } else if (applied->sides[i] == SIDE_LEARNER) {
+            design->flags |= FULCRUM_FLAG_OTHER_LEARNER;
+        }
+    }
     if (learner_times) {
         take_gpu_shares(&scratch.workload, &design->workload);
     }
@@ -521,11 +489,11 @@ static void add(struct list *list, struct fulcrum_uncertain_input input)
     list->items[list->count++] = input;
 }
 
-static bool is_set(
-    const struct fulcrum_scenario_inputs *inputs, const struct fulcrum_field *field)
+static bool sets_member(
+    const struct fulcrum_setting *settings, size_t count, size_t offset)
 {
-    for (size_t i = 0; i < inputs->setting_count; i++) {
-        if (inputs->settings[i].field == field) {
+    for (size_t i = 0; i < count; i++) {
+        if (settings[i].field->offset == offset) {
             return true;
         }
     }
@@ -536,9 +504,8 @@ static bool is_set(
 static bool is_given(
     const struct list *list, size_t first, const struct fulcrum_field *field)
 {
-    const struct fulcrum_scenario_inputs *inputs = list->inputs;
-    for (size_t i = first; i < inputs->calibration_count; i++) {
-        const struct fulcrum_calibration *calibration = inputs->calibrations[i];
+    for (size_t i = first; i < list->inputs->calibration_count; i++) {
+        const struct fulcrum_calibration *calibration = list->inputs->calibrations[i];
         if (fulcrum_calibration_parameter(calibration, field->path) != NULL &&
             fulcrum_calibration_holds(calibration, &list->machine, field->path)) {
             return true;
@@ -554,7 +521,9 @@ static bool is_in_force(const struct list *list, size_t i, size_t k)
     const char *path = calibration->parameters[k].path;
     const struct fulcrum_field *field = calibration->parameters[k].field;
     return fulcrum_calibration_holds(calibration, &list->machine, path) &&
-           !is_set(list->inputs, field) && !is_given(list, i + 1, field);
+           !sets_member(
+               list->inputs->settings, list->inputs->setting_count, field->offset) &&
+           !is_given(list, i + 1, field);
 }
 
 /* Times of actors or learners that this machine takes over from the calibration. */
@@ -570,31 +539,6 @@ static bool gives_times(const struct list *list, size_t i)
     return false;
 }
 
-/* Scaled times have spreads, one for all of a machine's: apply_calibration.c's rule. */
-static void list_scales(struct list *list)
-{
-    const struct fulcrum_machine *machine = &list->machine;
-    bool other_cpu = false;
-    bool other_gpu = false;
-    for (size_t i = 0; i < list->inputs->calibration_count; i++) {
-        const struct fulcrum_machine *measured =
-            &list->inputs->calibrations[i]->machine;
-        bool counts = gives_times(list, i);
-        other_cpu |= counts && strcmp(measured->cpu.name, machine->cpu.name) != 0;
-        other_gpu |= counts && measured->accelerator == FULCRUM_ACCELERATOR_GPU &&
-                     machine->accelerator == FULCRUM_ACCELERATOR_GPU &&
-                     strcmp(measured->gpu.name, machine->gpu.name) != 0;
-    }
-    if (other_cpu) {
-        add(list, (struct fulcrum_uncertain_input){.kind = FULCRUM_UNCERTAIN_CPU_SCALE,
-                      .slot = FULCRUM_SLOT_CPU_SCALE});
-    }
-    if (other_gpu) {
-        add(list, (struct fulcrum_uncertain_input){.kind = FULCRUM_UNCERTAIN_GPU_SCALE,
-                      .slot = FULCRUM_SLOT_GPU_SCALE});
-    }
-}
-
 static void list_priors(struct list *list)
 {
     const struct fulcrum_scenario_inputs *inputs = list->inputs;
@@ -603,7 +547,9 @@ static void list_priors(struct list *list)
         bool varies = field->kind == FULCRUM_FIELD_NUMBER &&
                       inputs->priors[i].spread_factor > 1.0 &&
                       !isnan(fulcrum_field_number(field, inputs->base));
-        if (varies && !is_set(inputs, field) && !is_given(list, 0, field)) {
+        if (varies &&
+            !sets_member(inputs->settings, inputs->setting_count, field->offset) &&
+            !is_given(list, 0, field)) {
             add(list, (struct fulcrum_uncertain_input){.kind = FULCRUM_UNCERTAIN_PRIOR,
                           .field = field,
                           .prior = i,
@@ -627,33 +573,6 @@ static void list_draws(struct list *list, size_t i)
     }
 }
 
-/*
- * A block has a z for each of its parameters, also for those that are not in force:
- * the others depend on them.
- */
-static void list_block(struct list *list, size_t i, size_t block)
-{
-    const struct fulcrum_calibration *calibration = list->inputs->calibrations[i];
-    size_t before = list->count;
-    size_t group = list->group_count;
-    bool any_in_force = false;
-    for (size_t k = 0; k < calibration->parameter_count; k++) {
-        const struct fulcrum_parameter *parameter = &calibration->parameters[k];
-        if (list->block[k] == block && parameter->standard_error > 0.0) {
-            add(list,
-                (struct fulcrum_uncertain_input){.kind = FULCRUM_UNCERTAIN_PARAMETER,
-                    .field = parameter->field,
-                    .calibration = calibration,
-                    .parameter = k,
-                    .slot = calibration_slot(list->inputs, i) + k});
-            list->items[list->count - 1].group = group;
-            any_in_force |= is_in_force(list, i, k);
-        }
-    }
-    list->count = any_in_force ? list->count : before;
-    list->group_count = any_in_force ? group + 1 : group;
-}
-
 static enum fulcrum_status list_calibration(
     struct list *list, size_t i, struct fulcrum_error *err)
 {
@@ -662,7 +581,28 @@ static enum fulcrum_status list_calibration(
     TRY_MEMORY(list->block, err, "uncertain numbers");
     fulcrum_sampler_blocks(calibration, list->block);
     for (size_t block = 0; block < calibration->parameter_count; block++) {
-        list_block(list, i, block);
+        /*
+         * A block has a z for each of its parameters, also for those that are not in
+         * force: the others depend on them.
+         */
+        size_t before = list->count;
+        size_t group = list->group_count;
+        bool any_in_force = false;
+        for (size_t k = 0; k < calibration->parameter_count; k++) {
+            const struct fulcrum_parameter *parameter = &calibration->parameters[k];
+            if (list->block[k] == block && parameter->standard_error > 0.0) {
+                add(list, (struct fulcrum_uncertain_input){
+                              .kind = FULCRUM_UNCERTAIN_PARAMETER,
+                              .field = parameter->field,
+                              .calibration = calibration,
+                              .parameter = k,
+                              .slot = calibration_slot(list->inputs, i) + k});
+                list->items[list->count - 1].group = group;
+                any_in_force |= is_in_force(list, i, k);
+            }
+        }
+        list->count = any_in_force ? list->count : before;
+        list->group_count = any_in_force ? group + 1 : group;
     }
     list_draws(list, i);
     free(list->block);
@@ -682,7 +622,27 @@ enum fulcrum_status fulcrum_uncertain_inputs_list(
     for (size_t i = 0; i < inputs->calibration_count; i++) {
         TRY_OR_END(list_calibration(&list, i, err));
     }
-    list_scales(&list);
+    /* Scaled times have spreads, one for all of a machine's: apply_calibration.c's
+     * rule. */
+    const struct fulcrum_machine *machine = &list.machine;
+    bool other_cpu = false;
+    bool other_gpu = false;
+    for (size_t i = 0; i < list.inputs->calibration_count; i++) {
+        const struct fulcrum_machine *measured = &list.inputs->calibrations[i]->machine;
+        bool counts = gives_times(&list, i);
+        other_cpu |= counts && strcmp(measured->cpu.name, machine->cpu.name) != 0;
+        other_gpu |= counts && measured->accelerator == FULCRUM_ACCELERATOR_GPU &&
+                     machine->accelerator == FULCRUM_ACCELERATOR_GPU &&
+                     strcmp(measured->gpu.name, machine->gpu.name) != 0;
+    }
+    if (other_cpu) {
+        add(&list, (struct fulcrum_uncertain_input){.kind = FULCRUM_UNCERTAIN_CPU_SCALE,
+                       .slot = FULCRUM_SLOT_CPU_SCALE});
+    }
+    if (other_gpu) {
+        add(&list, (struct fulcrum_uncertain_input){.kind = FULCRUM_UNCERTAIN_GPU_SCALE,
+                       .slot = FULCRUM_SLOT_GPU_SCALE});
+    }
     list_priors(&list);
     *out = list.items;
     *count = list.count;
@@ -729,17 +689,6 @@ struct fulcrum_scenario {
     unsigned char *is_late; /* per field, in the order of fulcrum_fields */
 };
 
-static bool sets_member(
-    const struct fulcrum_setting *settings, size_t count, size_t offset)
-{
-    for (size_t i = 0; i < count; i++) {
-        if (settings[i].field->offset == offset) {
-            return true;
-        }
-    }
-    return false;
-}
-
 static enum fulcrum_status apply_with_cores(const struct fulcrum_setting *settings,
     size_t count, struct fulcrum_design *design, struct fulcrum_error *err)
 {
@@ -756,21 +705,6 @@ static enum fulcrum_status apply_with_cores(const struct fulcrum_setting *settin
     return status;
 }
 
-/* Choices and texts are rare in sweeps, and decide which calibration is usable. */
-static void mark_late_fields(struct fulcrum_scenario *scenario)
-{
-    size_t count = 0;
-    const struct fulcrum_field *fields = fulcrum_fields(&count);
-    for (size_t i = 0; i < count; i++) {
-        bool is_early = fields[i].kind == FULCRUM_FIELD_TEXT ||
-                        fields[i].kind == FULCRUM_FIELD_CHOICE;
-        for (size_t j = 0; j < scenario->inputs.calibration_count; j++) {
-            is_early = is_early || depends_on(&scenario->applied[j], &fields[i]);
-        }
-        scenario->is_late[i] = !is_early;
-    }
-}
-
 enum fulcrum_status fulcrum_scenario_new(const struct fulcrum_scenario_inputs *inputs,
     struct fulcrum_scenario **out, struct fulcrum_error *err)
 {
@@ -778,7 +712,7 @@ enum fulcrum_status fulcrum_scenario_new(const struct fulcrum_scenario_inputs *i
     TRY_MEMORY(scenario, err, "a scenario");
     enum fulcrum_status status = FULCRUM_OK;
     size_t field_count = 0;
-    (void)fulcrum_fields(&field_count);
+    const struct fulcrum_field *fields = fulcrum_fields(&field_count);
     scenario->inputs = *inputs;
     scenario->base = *inputs->base;
     scenario->applied =
@@ -793,7 +727,15 @@ enum fulcrum_status fulcrum_scenario_new(const struct fulcrum_scenario_inputs *i
     }
     TRY_OR_END(apply_with_cores(
         inputs->settings, inputs->setting_count, &scenario->base, err));
-    mark_late_fields(scenario);
+    /* Choices and texts are rare in sweeps, and decide which calibration is usable. */
+    for (size_t i = 0; i < field_count; i++) {
+        bool is_early = fields[i].kind == FULCRUM_FIELD_TEXT ||
+                        fields[i].kind == FULCRUM_FIELD_CHOICE;
+        for (size_t j = 0; j < scenario->inputs.calibration_count; j++) {
+            is_early = is_early || depends_on(&scenario->applied[j], &fields[i]);
+        }
+        scenario->is_late[i] = !is_early;
+    }
     *out = scenario;
     return FULCRUM_OK;
 end:
@@ -981,23 +923,6 @@ struct parted {
     size_t late_count;
 };
 
-static void part_settings(const struct fulcrum_scenario *scenario,
-    const struct fulcrum_point *point, struct parted *out)
-{
-    size_t field_count = 0;
-    const struct fulcrum_field *fields = fulcrum_fields(&field_count);
-    out->early_count = 0;
-    out->late_count = 0;
-    for (size_t i = 0; i < point->varied_count; i++) {
-        const struct fulcrum_setting *setting = &point->varied[i];
-        if (scenario->is_late[setting->field - fields]) {
-            out->late[out->late_count++] = *setting;
-        } else {
-            out->early[out->early_count++] = *setting;
-        }
-    }
-}
-
 /* Texts are borrowed and may have changed: only numbers are compared. */
 static bool stands_for(const struct fulcrum_design_common_prefix *prefix,
     const struct fulcrum_point *point, const struct parted *parted)
@@ -1017,24 +942,6 @@ static bool stands_for(const struct fulcrum_design_common_prefix *prefix,
     return true;
 }
 
-static enum fulcrum_status renew_prefix(const struct fulcrum_scenario *scenario,
-    const struct fulcrum_point *point, const struct parted *parted,
-    struct fulcrum_design_common_prefix *prefix, struct fulcrum_error *err)
-{
-    struct fulcrum_point early = *point;
-    early.varied = parted->early;
-    early.varied_count = parted->early_count;
-    enum fulcrum_status status = draw_prefix(scenario, &early, &prefix->design, err);
-    prefix->is_set = status == FULCRUM_OK;
-    prefix->draw = point->draw;
-    prefix->seed = point->seed;
-    prefix->count = parted->early_count;
-    for (size_t i = 0; i < prefix->count; i++) {
-        prefix->settings[i] = parted->early[i];
-    }
-    return status;
-}
-
 enum fulcrum_status fulcrum_scenario_design_along(
     const struct fulcrum_scenario *scenario,
     struct fulcrum_design_common_prefix *prefix, const struct fulcrum_point *point,
@@ -1044,9 +951,32 @@ enum fulcrum_status fulcrum_scenario_design_along(
         return fulcrum_scenario_design(scenario, point, out, err);
     }
     struct parted parted;
-    part_settings(scenario, point, &parted);
+    size_t field_count = 0;
+    const struct fulcrum_field *fields = fulcrum_fields(&field_count);
+    parted.early_count = 0;
+    parted.late_count = 0;
+    for (size_t i = 0; i < point->varied_count; i++) {
+        const struct fulcrum_setting *setting = &point->varied[i];
+        if (scenario->is_late[setting->field - fields]) {
+            parted.late[parted.late_count++] = *setting;
+        } else {
+            parted.early[parted.early_count++] = *setting;
+        }
+    }
     if (!stands_for(prefix, point, &parted)) {
-        TRY(renew_prefix(scenario, point, &parted, prefix, err));
+        struct fulcrum_point early = *point;
+        early.varied = parted.early;
+        early.varied_count = parted.early_count;
+        enum fulcrum_status status =
+            draw_prefix(scenario, &early, &prefix->design, err);
+        prefix->is_set = status == FULCRUM_OK;
+        prefix->draw = point->draw;
+        prefix->seed = point->seed;
+        prefix->count = parted.early_count;
+        for (size_t k = 0; k < prefix->count; k++) {
+            prefix->settings[k] = parted.early[k];
+        }
+        TRY(status);
     }
     /* Late threads take the cores along, in the proportion that the prefix has. */
     *out = prefix->design;

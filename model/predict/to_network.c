@@ -15,24 +15,19 @@
 #include <math.h>
 #include <stdbool.h>
 
-#include "model/design/cluster.h"
-#include "model/design/design.h"
 #include "model/design/memory_system.h"
 #include "model/design/scale.h"
-#include "model/network/network.h"
 #include "model/predict/solver.h"
 #include "model/quantity.h"
 #include "model/try.h"
 
-/* Several GPUs beside one processor: who infers, who trains, what they share. */
-
 /*
- * With L of G GPUs training and nothing else, the other I = G - L carry one replica
- * each and the learners serve them all: a training step of t_T is due after K L steps
- * of all replicas, K L / I of each. A replica is solved by itself, so its training is
- * that of a GPU beside its own: both work at full speed at once, which the network
- * knows as a sharing of 2. What one replica's queue may hold is its part of the
- * learners' queues.
+ * Several GPUs beside one processor: who infers, who trains, what they share. With L of
+ * G GPUs training and nothing else, the other I = G - L carry one replica each and the
+ * learners serve them all: a training step of t_T is due after K L steps of all
+ * replicas, K L / I of each. A replica is solved by itself, so its training is that of
+ * a GPU beside its own: both work at full speed at once, which the network knows as a
+ * sharing of 2. What one replica's queue may hold is its part of the learners' queues.
  */
 
 /* One parameter, single precision (docs/model.md "Node"). */
@@ -80,27 +75,6 @@ static double weights_s(const struct fulcrum_design *design)
     double copy_s = WEIGHT_BYTE * design->workload.network.parameter_count /
                     design->machine.link.host_byte_per_s;
     return is_apart(design) && !isnan(copy_s) ? copy_s : 0.0;
-}
-
-/*
- * Makes the training of a replica, as it stands with a learner on its own GPU, that of
- * its part of the GPUs that only train. Changes nothing where there are none.
- *   replicas   its network's training and train_active_frac are restated
- */
-static void node_part_training(
-    const struct fulcrum_design *design, struct fulcrum_replicas *replicas)
-{
-    struct fulcrum_training *training = &replicas->network.training;
-    if (!is_apart(design) || !(training->env_steps_per_train_step > 0.0)) {
-        return;
-    }
-    double alone_s = training->train_step_s;
-    training->env_steps_per_train_step *=
-        design->run.learner_gpu_count / fulcrum_shard_count(design);
-    training->train_step_s = alone_s + weights_s(design);
-    training->sharing_frac = APART_SHARING;
-    /* While weights travel, the learner's SMs rest. */
-    replicas->train_active_frac *= alone_s / training->train_step_s;
 }
 
 /*
@@ -364,18 +338,6 @@ static enum fulcrum_status set_batching(const struct fulcrum_design *design,
     return FULCRUM_OK;
 }
 
-/*
- * Of the SMs that a training step keeps active, those still active in one of a part of
- * the batch: launches last as long and keep none, so that the work of all stays.
- */
-static double split_active_frac(const struct fulcrum_cluster *cluster, double workers)
-{
-    double launch = cluster->launch_bound_frac;
-    return cluster->scaling == FULCRUM_BATCH_STRONG
-               ? 1.0 / (launch * workers + 1.0 - launch)
-               : 1.0;
-}
-
 double fulcrum_active_rel(double launch_bound_frac, double launch_bound_frac_told)
 {
     return launch_bound_frac_told < 1.0
@@ -387,22 +349,6 @@ double fulcrum_active_rel(double launch_bound_frac, double launch_bound_frac_tol
  * A training step of the replica as one of many: longer by what the replicas wait for
  * each other, and of its part of the batch where they divide it.
  */
-/* In a loop that alternates all training steps that a rollout is due come after it, one
- * behind the other. */
-static void gather_training(
-    const struct fulcrum_workload *workload, struct fulcrum_network *network)
-{
-    struct fulcrum_training *training = &network->training;
-    network->loop = workload->loop == (int)FULCRUM_LOOP_ALTERNATING
-                        ? FULCRUM_LOOP_ALTERNATING
-                        : FULCRUM_LOOP_CENTRAL;
-    if (network->loop == FULCRUM_LOOP_ALTERNATING && workload->rollout_length > 0.0) {
-        double rollout = workload->rollout_length * network->actors;
-        training->train_step_s *= rollout / training->env_steps_per_train_step;
-        training->env_steps_per_train_step = rollout;
-    }
-}
-
 void fulcrum_shard_training(const struct fulcrum_design *design,
     const struct fulcrum_workload *workload, struct fulcrum_replicas *out)
 {
@@ -413,11 +359,18 @@ void fulcrum_shard_training(const struct fulcrum_design *design,
     double parts = layout.model_parallel_count;
     bool is_split = cluster.scaling == FULCRUM_BATCH_STRONG;
     out->training = fulcrum_cluster_step_of(&cluster, &layout);
+    /*
+     * Of the SMs that a training step keeps active, those still active in one of a part
+     * of the batch: launches last as long and keep none, so that the work of all stays.
+     */
+    double launch = cluster.launch_bound_frac;
     out->train_active_frac =
         out->training.efficiency *
         fulcrum_active_rel(
             cluster.launch_bound_frac, design->workload.training.launch_bound_frac) *
-        split_active_frac(&cluster, out->training.worker_count) *
+        (cluster.scaling == FULCRUM_BATCH_STRONG
+                ? 1.0 / (launch * out->training.worker_count + 1.0 - launch)
+                : 1.0) *
         fulcrum_model_parallel_speedup(cluster.model_parallel_frac, parts) / parts;
     out->network.training = (struct fulcrum_training){
         .env_steps_per_train_step = design->workload.training.env_steps_per_train_step /
@@ -431,34 +384,22 @@ void fulcrum_shard_training(const struct fulcrum_design *design,
                          isnan(design->workload.network.parameter_count))) {
         out->flags |= FULCRUM_FLAG_FREE_ALLREDUCE;
     }
-    node_part_training(design, out);
-}
-
-static void set_times(const struct fulcrum_design *design,
-    const struct fulcrum_workload *workload, struct fulcrum_replicas *out)
-{
-    double envs = out->steps_per_request;
-    struct fulcrum_network *network = &out->network;
-    network->step = fulcrum_step_lengthened(
-        request_step(&workload->step, envs), workload->host.actor_s);
-    network->host = (struct fulcrum_batch_time){
-        .per_batch_s = workload->host.per_batch_s,
-        .per_item_s = workload->host.per_item_s * envs + workload->host.per_request_s};
-    network->gpu =
-        (struct fulcrum_batch_time){.per_batch_s = workload->network.per_batch_s,
-            .per_item_s = workload->network.per_item_s * envs};
-    network->delay_s = workload->host.delay_s;
-    if (workload->loop == (int)FULCRUM_LOOP_LOCAL) {
-        /* An actor's own inference is of its own observations, and nobody waits for a
-         * batch. */
-        network->step = fulcrum_step_lengthened(
-            network->step, fulcrum_batch_time(&network->gpu, 1.0));
-        network->gpu = network->host = (struct fulcrum_batch_time){.count = 0};
+    /*
+     * Makes the training of a replica, as it stands with a learner on its own GPU, that
+     * of its part of the GPUs that only train. Changes nothing where there are none.
+     *   replicas   its network's training and train_active_frac are restated
+     */
+    struct fulcrum_training *training = &out->network.training;
+    if (!is_apart(design) || !(training->env_steps_per_train_step > 0.0)) {
+        return;
     }
-    if (workload->training.env_steps_per_train_step > 0.0) {
-        fulcrum_shard_training(design, workload, out);
-        gather_training(workload, network);
-    }
+    double alone_s = training->train_step_s;
+    training->env_steps_per_train_step *=
+        design->run.learner_gpu_count / fulcrum_shard_count(design);
+    training->train_step_s = alone_s + weights_s(design);
+    training->sharing_frac = APART_SHARING;
+    /* While weights travel, the learner's SMs rest. */
+    out->train_active_frac *= alone_s / training->train_step_s;
 }
 
 /* What actors are shared by. */
@@ -536,8 +477,38 @@ enum fulcrum_status fulcrum_design_to_network(const struct fulcrum_design *desig
         design->machine.cpu.core_count, replicas, shard_words(design));
     struct fulcrum_workload there = design->workload;
     fulcrum_shard_times(design, &there);
-    set_times(design, &there, out);
-    if (design->workload.loop != (int)FULCRUM_LOOP_LOCAL) {
+    double envs = out->steps_per_request;
+    struct fulcrum_network *network = &out->network;
+    network->step =
+        fulcrum_step_lengthened(request_step(&there.step, envs), there.host.actor_s);
+    network->host = (struct fulcrum_batch_time){.per_batch_s = there.host.per_batch_s,
+        .per_item_s = there.host.per_item_s * envs + there.host.per_request_s};
+    network->gpu = (struct fulcrum_batch_time){.per_batch_s = there.network.per_batch_s,
+        .per_item_s = there.network.per_item_s * envs};
+    network->delay_s = there.host.delay_s;
+    bool is_local = there.loop == (int)FULCRUM_LOOP_LOCAL;
+    if (is_local) {
+        /* An actor's own inference is of its own observations, and nobody waits for a
+         * batch. */
+        network->step = fulcrum_step_lengthened(
+            network->step, fulcrum_batch_time(&network->gpu, 1.0));
+        network->gpu = network->host = (struct fulcrum_batch_time){.count = 0};
+    }
+    if (there.training.env_steps_per_train_step > 0.0) {
+        fulcrum_shard_training(design, &there, out);
+        /* In a loop that alternates all training steps that a rollout is due come after
+         * it, one behind the other. */
+        struct fulcrum_training *training = &network->training;
+        network->loop = there.loop == (int)FULCRUM_LOOP_ALTERNATING
+                            ? FULCRUM_LOOP_ALTERNATING
+                            : FULCRUM_LOOP_CENTRAL;
+        if (network->loop == FULCRUM_LOOP_ALTERNATING && there.rollout_length > 0.0) {
+            double rollout = there.rollout_length * network->actors;
+            training->train_step_s *= rollout / training->env_steps_per_train_step;
+            training->env_steps_per_train_step = rollout;
+        }
+    }
+    if (!is_local) {
         use_table(design, out);
     }
     share_cores(design, actors, out);
@@ -553,15 +524,13 @@ enum fulcrum_status fulcrum_design_to_network(const struct fulcrum_design *desig
     return fulcrum_network_check(&out->network, err);
 }
 
-/* Solving replicas whose server pauses between batches, and pays for it. */
-
 /*
- * A server that has all it can do finds the next batch waiting; one that has not
- * sleeps. The request that completes a batch then pays for waking it, and the batch
- * finds caches that have gone cold. Let the server be idle for a part 1 - u of the
- * time, that is (1 - u) b / X in a batch's time, and actors finish steps at rate
- * c(N) / t_e meanwhile. Below one finished step in that time only so many batches are
- * waited for; beyond it all are.
+ * Solving replicas whose server pauses between batches, and pays for it. A server that
+ * has all it can do finds the next batch waiting; one that has not sleeps. The request
+ * that completes a batch then pays for waking it, and the batch finds caches that have
+ * gone cold. Let the server be idle for a part 1 - u of the time, that is (1 - u) b / X
+ * in a batch's time, and actors finish steps at rate c(N) / t_e meanwhile. Below one
+ * finished step in that time only so many batches are waited for; beyond it all are.
  */
 
 /* Both corrections are small beside a cycle: their effect on themselves soon vanishes.
@@ -598,12 +567,11 @@ static struct pauses pauses_of(const struct fulcrum_network *network,
 static double cold_s(
     const struct fulcrum_replicas *replicas, const struct fulcrum_solution *solution)
 {
-    const struct fulcrum_network *network = &replicas->network;
     double gpu_frac = replicas->learner_count > 0.0 ? solution->gpu_inference_busy_frac
                                                     : solution->gpu_busy_frac;
     double busy_frac =
-        gpu_frac + (network->depth > 1.0 ? 0.0 : solution->host_busy_frac);
-    struct pauses pauses = pauses_of(network, solution, busy_frac);
+        gpu_frac + (replicas->network.depth > 1.0 ? 0.0 : solution->host_busy_frac);
+    struct pauses pauses = pauses_of(&replicas->network, solution, busy_frac);
     return pauses.chance *
            fulcrum_cold_s(replicas->cold_s, replicas->cooling_s, pauses.mean_s);
 }
@@ -671,14 +639,12 @@ enum fulcrum_status fulcrum_solve_pausing(struct fulcrum_replicas *replicas,
     return FULCRUM_OK;
 }
 
-/* Watts of a machine that runs a design. */
-
 /*
- * Utilisation of the GPU that a driver shows ("busy") is not what draws power: a kernel
- * on one SM is busy too. So watts follow the share of SMs that work, (12), which a
- * workload states for inference and for training. The CPU is counted by busy cores with
- * an extra for second threads, (13). Unused GPUs are idle, not absent, and what a wall
- * socket sees includes the loss of the supply.
+ * Watts of a machine that runs a design. Utilisation of the GPU that a driver shows
+ * ("busy") is not what draws power: a kernel on one SM is busy too. So watts follow the
+ * share of SMs that work, (12), which a workload states for inference and for training.
+ * The CPU is counted by busy cores with an extra for second threads, (13). Unused GPUs
+ * are idle, not absent, and what a wall socket sees includes the loss of the supply.
  */
 
 double fulcrum_gpu_power(

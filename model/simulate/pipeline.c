@@ -25,12 +25,11 @@
 #include "model/network/network.h"
 #include "model/try.h"
 
-/* Actors that take turns on threads, a slice of a step at a time. */
-
 /*
- * Work time passes alike for all who have a thread, as in simulate.c, so that the end
- * of a slice does not move once it has begun. The line is a ring, since it never holds
- * more than all actors.
+ * Actors that take turns on threads, a slice of a step at a time. Work time passes
+ * alike for all who have a thread, as in simulate.c, so that the end of a slice does
+ * not move once it has begun. The line is a ring, since it never holds more than all
+ * actors.
  */
 
 bool fulcrum_turn_queue_init(
@@ -57,19 +56,13 @@ void fulcrum_turn_queue_join(struct fulcrum_turn_queue *queue, double work_s)
     queue->waiting_work_s[last < queue->room ? last : last - queue->room] = work_s;
 }
 
-static double leave_line(struct fulcrum_turn_queue *queue)
+void fulcrum_turn_queue_start(
+    struct fulcrum_turn_queue *queue, double now_work_s, double slice_work_s)
 {
     assert(queue->waiting_count > 0);
     double work_s = queue->waiting_work_s[queue->first++];
     queue->first = queue->first < queue->room ? queue->first : 0;
     queue->waiting_count--;
-    return work_s;
-}
-
-void fulcrum_turn_queue_start(
-    struct fulcrum_turn_queue *queue, double now_work_s, double slice_work_s)
-{
-    double work_s = leave_line(queue);
     double spent_s = work_s < slice_work_s ? work_s : slice_work_s;
     struct fulcrum_turn turn = {now_work_s + spent_s, work_s - spent_s};
     struct fulcrum_turn *heap = queue->running;
@@ -95,11 +88,11 @@ static size_t least_child(const struct fulcrum_turn *heap, size_t hole, size_t c
     return child + (size_t)is_second;
 }
 
-static struct fulcrum_turn take_next(struct fulcrum_turn_queue *queue)
+bool fulcrum_turn_queue_end(struct fulcrum_turn_queue *queue)
 {
     assert(queue->running_count > 0);
     struct fulcrum_turn *heap = queue->running;
-    struct fulcrum_turn next = heap[0];
+    struct fulcrum_turn turn = heap[0];
     struct fulcrum_turn last = heap[--queue->running_count];
     size_t hole = 0;
     size_t child = least_child(heap, hole, queue->running_count);
@@ -109,12 +102,6 @@ static struct fulcrum_turn take_next(struct fulcrum_turn_queue *queue)
         child = least_child(heap, hole, queue->running_count);
     }
     heap[hole] = last;
-    return next;
-}
-
-bool fulcrum_turn_queue_end(struct fulcrum_turn_queue *queue)
-{
-    struct fulcrum_turn turn = take_next(queue);
     if (turn.left_work_s <= 0.0) {
         return true;
     }
@@ -155,14 +142,13 @@ static double lesser(double first, double second)
  */
 static void await_steps(struct fulcrum_pipeline *pipeline)
 {
-    const struct fulcrum_training *training = &pipeline->network->training;
-    double period = training->env_steps_per_train_step;
+    double period = pipeline->network->training.env_steps_per_train_step;
     bool trains = period > 0.0;
     pipeline->train_at_steps = trains && !pipeline->training
                                    ? ceil(pipeline->trained_steps + period)
                                    : (double)INFINITY;
     bool is_alternating = pipeline->network->loop == FULCRUM_LOOP_ALTERNATING;
-    double queue = is_alternating ? 1.0 : training->queue_train_steps;
+    double queue = is_alternating ? 1.0 : pipeline->network->training.queue_train_steps;
     pipeline->block_at_steps = !trains ? (double)INFINITY
                                : is_alternating && pipeline->training
                                    ? 0.0
@@ -283,14 +269,6 @@ static size_t finish_inference(struct fulcrum_pipeline *pipeline)
     return 0;
 }
 
-static size_t finish_delay(struct fulcrum_pipeline *pipeline)
-{
-    size_t size = queue_pop(&pipeline->delayed).size;
-    pipeline->delayed_items -= size;
-    await_delay(pipeline);
-    return size;
-}
-
 /* Comparing work, not times, is immune to rounding. */
 static size_t finish_on_gpu(struct fulcrum_pipeline *pipeline)
 {
@@ -310,7 +288,10 @@ size_t fulcrum_pipeline_event(struct fulcrum_pipeline *pipeline)
 {
     size_t released = 0;
     if (pipeline->delay_end_s <= pipeline->now_s) {
-        released = finish_delay(pipeline);
+        size_t size = queue_pop(&pipeline->delayed).size;
+        pipeline->delayed_items -= size;
+        await_delay(pipeline);
+        released = size;
     } else if (pipeline->host_end_s <= pipeline->now_s) {
         size_t size = pipeline->on_host;
         pipeline->on_host = 0;

@@ -30,22 +30,17 @@
 #include <gsl/gsl_rng.h>
 #include <gsl/gsl_statistics_double.h>
 #include <math.h>
-#include <stdbool.h>
-#include <stddef.h>
 #include <stdlib.h>
 
-#include "model/network/network.h"
 #include "model/stream.h"
 #include "model/try.h"
 
-/* The stepping actors, next to finish first. */
-
 /*
- * A binary min-heap of finish times. The functions are inline because they are half of
- * the work of a simulated step. `value` has room for capacity + 1 times: the place
- * behind the last one holds a sentinel, so that a lone child has a sibling to lose to.
- * `value[0]` is the least; an empty heap has INFINITY there, so that nobody has to ask
- * whether it is empty.
+ * The stepping actors, next to finish first. A binary min-heap of finish times. The
+ * functions are inline because they are half of the work of a simulated step. `value`
+ * has room for capacity + 1 times: the place behind the last one holds a sentinel, so
+ * that a lone child has a sibling to lose to. `value[0]` is the least; an empty heap
+ * has INFINITY there, so that nobody has to ask whether it is empty.
  */
 struct heap {
     double *value;
@@ -101,13 +96,11 @@ static inline void heap_pop(struct heap *heap)
     }
 }
 
-/* Random lengths of environment steps, for the simulation. */
-
 /*
- * A law is chosen by name and set by its mean and coefficient of variation, so that a
- * measured cv can be given to any of them (docs/model.md "Step laws"). The equations
- * work the same parameters out for themselves: an error in one place then shows as a
- * difference between the two.
+ * Random lengths of environment steps, for the simulation. A law is chosen by name and
+ * set by its mean and coefficient of variation, so that a measured cv can be given to
+ * any of them (docs/model.md "Step laws"). The equations work the same parameters out
+ * for themselves: an error in one place then shows as a difference between the two.
  *
  * The generator is a counter, mixed (SplitMix64: Steele, Lea and Flood 2014, OOPSLA; it
  * passes BigCrush). Its numbers do not wait for one another, and 52 bits leave the
@@ -184,8 +177,14 @@ struct source {
     double length_s[DRAWS_AHEAD];
 };
 
-static void work_out_law(struct source *source, const struct fulcrum_step *step)
+/* A source for a checked step; the same seed gives the same lengths. */
+static void source_init(
+    struct source *source, const struct fulcrum_step *step, uint64_t seed)
 {
+    *source = (struct source){.law = step->law,
+        .mean_s = step->mean_s,
+        .counter = fulcrum_stream_seed(seed, 0, 0),
+        .next = DRAWS_AHEAD};
     double square = step->cv * step->cv;
     switch (step->law) {
     case FULCRUM_LAW_LOGNORMAL:
@@ -214,17 +213,6 @@ static void work_out_law(struct source *source, const struct fulcrum_step *step)
     }
 }
 
-/* A source for a checked step; the same seed gives the same lengths. */
-static void source_init(
-    struct source *source, const struct fulcrum_step *step, uint64_t seed)
-{
-    *source = (struct source){.law = step->law,
-        .mean_s = step->mean_s,
-        .counter = fulcrum_stream_seed(seed, 0, 0),
-        .next = DRAWS_AHEAD};
-    work_out_law(source, step);
-}
-
 /* Uniform in (0, 1), independent of the lengths. */
 static double source_uniform(struct source *source)
 {
@@ -250,73 +238,37 @@ static double source_cv(const struct fulcrum_step *step)
     }
 }
 
-static void fill_exponential(struct source *source)
-{
-    uint64_t counter = source->counter;
-    for (size_t i = 0; i < DRAWS_AHEAD; i++) {
-        source->length_s[i] = -source->mean_s * log(next_uniform(&counter));
-    }
-    source->counter = counter;
-}
-
-static void fill_hyperexponential(struct source *source)
-{
-    uint64_t counter = source->counter;
-    for (size_t i = 0; i < DRAWS_AHEAD; i++) {
-        int first = next_uniform(&counter) < source->shape;
-        double phase_s = first ? source->scale : source->scale_2;
-        source->length_s[i] = -phase_s * log(next_uniform(&counter));
-    }
-    source->counter = counter;
-}
-
-static void fill_pareto(struct source *source)
-{
-    uint64_t counter = source->counter;
-    for (size_t i = 0; i < DRAWS_AHEAD; i++) {
-        source->length_s[i] =
-            source->scale * pow(next_uniform(&counter), -1.0 / source->shape);
-    }
-    source->counter = counter;
-}
-
-static void fill_lognormal(struct source *source)
-{
-    const gsl_rng rng = {.type = &counter_type, .state = &source->counter};
-    for (size_t i = 0; i < DRAWS_AHEAD; i++) {
-        double deviate = gsl_ran_gaussian_ziggurat(&rng, source->shape);
-        source->length_s[i] = source->scale * exp(deviate);
-    }
-}
-
-static void fill_erlang(struct source *source)
-{
-    const gsl_rng rng = {.type = &counter_type, .state = &source->counter};
-    for (size_t i = 0; i < DRAWS_AHEAD; i++) {
-        source->length_s[i] = gsl_ran_gamma(&rng, source->shape, source->scale);
-    }
-}
-
-static void fill_deterministic(struct source *source)
-{
-    for (size_t i = 0; i < DRAWS_AHEAD; i++) {
-        source->length_s[i] = source->mean_s;
-    }
-}
-
 /* Draws the next block. */
 static FULCRUM_NOT_INLINE void source_fill(struct source *source)
 {
-    /* In the order of enum fulcrum_step_law. */
-    static void (*const fill[])(struct source *) = {
-        fill_lognormal,
-        fill_exponential,
-        fill_deterministic,
-        fill_erlang,
-        fill_hyperexponential,
-        fill_pareto,
-    };
-    fill[source->law](source);
+    const gsl_rng rng = {.type = &counter_type, .state = &source->counter};
+    uint64_t *counter = &source->counter;
+    for (double *out = source->length_s; out < source->length_s + DRAWS_AHEAD; out++) {
+        double phase_s = source->mean_s;
+        switch (source->law) {
+        case FULCRUM_LAW_LOGNORMAL:
+            *out = source->scale * exp(gsl_ran_gaussian_ziggurat(&rng, source->shape));
+            break;
+        case FULCRUM_LAW_ERLANG:
+            *out = gsl_ran_gamma(&rng, source->shape, source->scale);
+            break;
+        case FULCRUM_LAW_PARETO:
+            *out = source->scale * pow(next_uniform(counter), -1.0 / source->shape);
+            break;
+        case FULCRUM_LAW_HYPEREXPONENTIAL:
+            phase_s =
+                next_uniform(counter) < source->shape ? source->scale : source->scale_2;
+            *out = -phase_s * log(next_uniform(counter));
+            break;
+        case FULCRUM_LAW_EXPONENTIAL:
+            *out = -phase_s * log(next_uniform(counter));
+            break;
+        case FULCRUM_LAW_DETERMINISTIC:
+        default:
+            *out = phase_s;
+            break;
+        }
+    }
     source->next = 0;
 }
 
@@ -329,15 +281,14 @@ static inline double source_next(struct source *source)
     return source->length_s[source->next++];
 }
 
-/* Confidence interval of a simulated rate. */
-
 /*
- * Neighbouring steps of a simulation depend on each other, so their variance says
- * little about the error of a mean. Means of long windows hardly do. As nobody knows
- * beforehand how long is long enough, windows are merged in pairs whenever there are
- * too many: memory stays bounded and windows grow with the run. Student's t then gives
- * the interval; the correlation of neighbours tells whether it may be believed. See
- * Law, "Simulation Modeling and Analysis", on batch means.
+ * Confidence interval of a simulated rate. Neighbouring steps of a simulation depend on
+ * each other, so their variance says little about the error of a mean. Means of long
+ * windows hardly do. As nobody knows beforehand how long is long enough, windows are
+ * merged in pairs whenever there are too many: memory stays bounded and windows grow
+ * with the run. Student's t then gives the interval; the correlation of neighbours
+ * tells whether it may be believed. See Law, "Simulation Modeling and Analysis", on
+ * batch means.
  */
 
 enum { WINDOWS_LEAST = 20, WINDOWS_MOST = 2 * WINDOWS_LEAST };
@@ -534,20 +485,6 @@ static void start_turns(struct simulation *sim)
     }
 }
 
-/* The beginning of a simulation draws as many numbers, in the same order, as without.
- */
-static void release_first_turns(struct simulation *sim)
-{
-    for (size_t i = 0; i < sim->at_cpu; i++) {
-        double length_s = source_next(&sim->source);
-        if (i < sim->servers && sim->source.law != FULCRUM_LAW_DETERMINISTIC) {
-            length_s *= source_uniform(&sim->source);
-        }
-        fulcrum_turn_queue_join(&sim->turns, length_s);
-    }
-    start_turns(sim);
-}
-
 /*
  * Half of the actors wait for the first batch, the others are somewhere within a step
  * unless all steps are equal. Where batches take much longer than steps, actors change
@@ -561,7 +498,17 @@ static void release_first(struct simulation *sim)
     sim->waiting = is_alternating ? actors : actors / 2;
     sim->at_cpu = actors - sim->waiting;
     if (sim->slice_s > 0.0) {
-        release_first_turns(sim);
+        /* The beginning of a simulation draws as many numbers, in the same order, as
+         * without.
+         */
+        for (size_t i = 0; i < sim->at_cpu; i++) {
+            double length_s = source_next(&sim->source);
+            if (i < sim->servers && sim->source.law != FULCRUM_LAW_DETERMINISTIC) {
+                length_s *= source_uniform(&sim->source);
+            }
+            fulcrum_turn_queue_join(&sim->turns, length_s);
+        }
+        start_turns(sim);
         return;
     }
     size_t first = sim->at_cpu < sim->servers ? sim->at_cpu : sim->servers;
@@ -788,38 +735,6 @@ static void run_to(struct simulation *sim, double steps)
     }
 }
 
-static struct schedule schedule_of(
-    const struct fulcrum_network *network, const struct fulcrum_solver_options *options)
-{
-    struct schedule plan = {
-        .max = options->max_steps > 0.0 ? options->max_steps : DEFAULT_MAX_STEPS};
-    /* A training step costs about as much to follow as an environment step. */
-    double per_train_step = network->training.env_steps_per_train_step;
-    plan.max /= per_train_step > 0.0 ? 1.0 + 1.0 / per_train_step : 1.0;
-    /* And so does a slice. */
-    double slice_s = slice_s_of(network);
-    plan.max /= slice_s > 0.0 ? 1.0 + network->step.mean_s / slice_s : 1.0;
-    /* Fewer would not show every actor go round, and so might take no time at all. */
-    plan.max = fmax(plan.max, LEAST_STEPS_PER_ACTOR * network->actors);
-    plan.max = fmax(plan.max, LEAST_MAX_STEPS);
-    /* Whole train steps or whole turns, whichever are longer, leave least edge noise.
-     */
-    double period = fmax(per_train_step, network->actors);
-    plan.window = fmax(LEAST_WINDOW_STEPS, CYCLES_PER_WINDOW * network->actors);
-    plan.window = period * ceil(plan.window / period);
-    plan.warm_up = WARM_UP_WINDOWS * plan.window;
-    plan.windows_least = options->half_width_rel >= ROUGH_HALF_WIDTH_REL
-                             ? ROUGH_WINDOWS_LEAST
-                             : (double)WINDOWS_LEAST;
-    double least = plan.warm_up + plan.windows_least * plan.window;
-    if (least > plan.max) {
-        plan.shortened = 1;
-        plan.window = fmax(1.0, floor(plan.max / SHORTENED_RUN_PARTS));
-        plan.warm_up = plan.window;
-    }
-    return plan;
-}
-
 /* A run's measured part: what was counted when it began, and its windows. */
 struct measurement {
     struct batch_means means;
@@ -879,9 +794,8 @@ static bool measure(struct simulation *sim, struct measurement *measured,
         if (backlog_rel(sim, measured) <= 0.5 * half_width_rel) {
             /* Correlated windows make the interval too narrow: then it must have room
              * to spare. */
-            const struct batch_means *means = &measured->means;
-            double half = half_width_rel_of(means);
-            if (correlation_of(means) > MOST_CORRELATION) {
+            double half = half_width_rel_of(&measured->means);
+            if (correlation_of(&measured->means) > MOST_CORRELATION) {
                 half *= CORRELATED_FACTOR;
             }
             settled = half + backlog_rel(sim, measured) <= half_width_rel;
@@ -956,7 +870,32 @@ enum fulcrum_status fulcrum_simulate(const struct fulcrum_network *network,
     enum fulcrum_status status = FULCRUM_OK;
     struct fulcrum_solution found = {.flags = 0};
     TRY_OR_END(init(&sim, network, options->seed, err));
-    struct schedule plan = schedule_of(&sim.network, options);
+    struct schedule plan = {
+        .max = options->max_steps > 0.0 ? options->max_steps : DEFAULT_MAX_STEPS};
+    /* A training step costs about as much to follow as an environment step. */
+    double per_train_step = sim.network.training.env_steps_per_train_step;
+    plan.max /= per_train_step > 0.0 ? 1.0 + 1.0 / per_train_step : 1.0;
+    /* And so does a slice. */
+    double slice_s = slice_s_of(&sim.network);
+    plan.max /= slice_s > 0.0 ? 1.0 + sim.network.step.mean_s / slice_s : 1.0;
+    /* Fewer would not show every actor go round, and so might take no time at all. */
+    plan.max = fmax(plan.max, LEAST_STEPS_PER_ACTOR * sim.network.actors);
+    plan.max = fmax(plan.max, LEAST_MAX_STEPS);
+    /* Whole train steps or whole turns, whichever are longer, leave least edge noise.
+     */
+    double period = fmax(per_train_step, sim.network.actors);
+    plan.window = fmax(LEAST_WINDOW_STEPS, CYCLES_PER_WINDOW * sim.network.actors);
+    plan.window = period * ceil(plan.window / period);
+    plan.warm_up = WARM_UP_WINDOWS * plan.window;
+    plan.windows_least = options->half_width_rel >= ROUGH_HALF_WIDTH_REL
+                             ? ROUGH_WINDOWS_LEAST
+                             : (double)WINDOWS_LEAST;
+    double least = plan.warm_up + plan.windows_least * plan.window;
+    if (least > plan.max) {
+        plan.shortened = 1;
+        plan.window = fmax(1.0, floor(plan.max / SHORTENED_RUN_PARTS));
+        plan.warm_up = plan.window;
+    }
     bool settled = measure(&sim, &measured, &plan, half_width_rel);
     report(&sim, &measured, &found);
     double rounded = fabs((double)sim.servers - fulcrum_cpu_servers(&network->cpu));

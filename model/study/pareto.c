@@ -91,20 +91,6 @@ static int compare_second_keys(const void *a, const void *b)
     return ((*x)->key[1] < (*y)->key[1]) - ((*x)->key[1] > (*y)->key[1]);
 }
 
-/* Equal second keys rank alike. */
-static void fill_ranks(struct entry *entries, struct entry **by_second, size_t count)
-{
-    for (size_t i = 0; i < count; i++) {
-        by_second[i] = &entries[i];
-    }
-    qsort((void *)by_second, count, sizeof(struct entry *), compare_second_keys);
-    size_t rank = 1;
-    for (size_t i = 0; i < count; i++) {
-        rank += i > 0 && by_second[i]->key[1] < by_second[i - 1]->key[1];
-        by_second[i]->rank = rank;
-    }
-}
-
 /* The best third key up to a rank, of a Fenwick tree over ranks. */
 static double maximum_to(const double *maxima, size_t rank)
 {
@@ -113,13 +99,6 @@ static double maximum_to(const double *maxima, size_t rank)
         maximum = fmax(maximum, maxima[i]);
     }
     return maximum;
-}
-
-static void raise_at(double *maxima, size_t count, size_t rank, double key)
-{
-    for (size_t i = rank; i <= count; i += i & (~i + 1)) {
-        maxima[i] = fmax(maxima[i], key);
-    }
 }
 
 /* As good as `other` in every key. */
@@ -135,9 +114,8 @@ static bool is_soon_beaten(struct fulcrum_pareto *pareto, const struct entry *en
 {
     for (size_t i = 0; i <= PROBES && i < pareto->front_count; i++) {
         size_t at = i == 0 ? pareto->beater : (i - 1) * pareto->front_count / PROBES;
-        const struct entry *other = &pareto->entries[at];
-        if (at < pareto->front_count && reaches(other, entry) &&
-            !reaches(entry, other)) {
+        if (at < pareto->front_count && reaches(&pareto->entries[at], entry) &&
+            !reaches(entry, &pareto->entries[at])) {
             pareto->beater = at;
             return true;
         }
@@ -163,7 +141,9 @@ static size_t keep_unbeaten(struct entry *entries, size_t count, double *maxima)
         if (maximum_to(maxima, first.rank) < first.key[2]) {
             memmove(&entries[kept], &entries[i], (end - i) * sizeof *entries);
             kept += end - i;
-            raise_at(maxima, count, first.rank, first.key[2]);
+            for (size_t k = first.rank; k <= count; k += k & (~k + 1)) {
+                maxima[k] = fmax(maxima[k], first.key[2]);
+            }
         }
     }
     return kept;
@@ -182,7 +162,16 @@ static enum fulcrum_status settle(
     bool is_there = by_second != NULL && maxima != NULL;
     if (is_there) {
         qsort(pareto->entries, count, sizeof *pareto->entries, compare_entries);
-        fill_ranks(pareto->entries, by_second, count);
+        /* Equal second keys rank alike. */
+        for (size_t i = 0; i < count; i++) {
+            by_second[i] = &pareto->entries[i];
+        }
+        qsort((void *)by_second, count, sizeof(struct entry *), compare_second_keys);
+        size_t rank = 1;
+        for (size_t i = 0; i < count; i++) {
+            rank += i > 0 && by_second[i]->key[1] < by_second[i - 1]->key[1];
+            by_second[i]->rank = rank;
+        }
         pareto->front_count = keep_unbeaten(pareto->entries, count, maxima);
         pareto->count = pareto->front_count;
     }

@@ -16,17 +16,13 @@
 #include <assert.h>
 #include <gsl/gsl_cdf.h>
 #include <math.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "model/interval.h"
-#include "model/predict/predict.h"
-#include "model/predict/scenario.h"
 #include "model/quantity.h"
 #include "model/stream.h"
-#include "model/study/sweep.h"
 #include "model/try.h"
 
 /* Fields over a range in one analysis. */
@@ -57,23 +53,6 @@ static void set_unknown(double *values, size_t count)
     for (size_t i = 0; i < count; i++) {
         values[i] = FULCRUM_UNKNOWN;
     }
-}
-
-/* What is left of a failure is freed with the others. */
-static enum fulcrum_status start_worker(struct worker *worker,
-    const struct fulcrum_scenario *scenario, struct fulcrum_error *err)
-{
-    const struct fulcrum_sensitivity_plan *plan = worker->plan;
-    size_t axis_count = plan->axis != NULL ? plan->axis->count : 0;
-    worker->actors = fulcrum_field_find("run.actor_count");
-    size_t slot_count = fulcrum_uncertain_input_slots(plan->scenario);
-    worker->z = calloc(slot_count + axis_count * plan->output_count, sizeof *worker->z);
-    worker->settings =
-        calloc(plan->input_count + plan->base_count + 2, sizeof *worker->settings);
-    FAIL_IF(worker->z == NULL || worker->settings == NULL, err, FULCRUM_ERR_NO_MEMORY,
-        "a sensitivity analysis");
-    worker->along = worker->z + slot_count;
-    return fulcrum_predictor_new(scenario, &worker->predictor, err);
 }
 
 double fulcrum_field_range_value(const struct fulcrum_field_range *span, double unit)
@@ -158,30 +137,6 @@ static bool any_subject(const struct fulcrum_sensitivity_plan *plan,
     return false;
 }
 
-/* Values, and those over the point of comparison. */
-static enum fulcrum_status fill_values(
-    struct worker *worker, double *output, struct fulcrum_error *err)
-{
-    const struct fulcrum_sensitivity_plan *plan = worker->plan;
-    bool has_base = any_subject(plan, FULCRUM_SUBJECT_RELATIVE);
-    struct fulcrum_prediction own;
-    struct fulcrum_prediction base;
-    TRY(predict(worker, NULL, 0, &own, err));
-    enum fulcrum_status status =
-        has_base ? predict(worker, plan->base, plan->base_count, &base, err)
-                 : FULCRUM_OK;
-    for (size_t i = 0; i < plan->output_count; i++) {
-        size_t at = plan->outputs[i].predicted;
-        if (plan->outputs[i].subject == FULCRUM_SUBJECT_VALUE) {
-            output[i] = own.value[at];
-        } else if (plan->outputs[i].subject == FULCRUM_SUBJECT_RELATIVE &&
-                   status == FULCRUM_OK && base.value[at] > 0.0) {
-            output[i] = own.value[at] / base.value[at];
-        }
-    }
-    return status;
-}
-
 /* The top of the parabola through three points, x increasing, the middle one highest.
  */
 static double parabola_top(const double *x, const double *y)
@@ -262,7 +217,24 @@ static enum fulcrum_status evaluate_sample(struct worker *worker, const double *
     place(worker, unit);
     if (any_subject(plan, FULCRUM_SUBJECT_RELATIVE) ||
         any_subject(plan, FULCRUM_SUBJECT_VALUE)) {
-        TRY(fill_values(worker, output, err));
+        /* Values, and those over the point of comparison. */
+        bool has_base = any_subject(plan, FULCRUM_SUBJECT_RELATIVE);
+        struct fulcrum_prediction own;
+        struct fulcrum_prediction base;
+        TRY(predict(worker, NULL, 0, &own, err));
+        enum fulcrum_status status =
+            has_base ? predict(worker, plan->base, plan->base_count, &base, err)
+                     : FULCRUM_OK;
+        for (size_t i = 0; i < plan->output_count; i++) {
+            size_t at = plan->outputs[i].predicted;
+            if (plan->outputs[i].subject == FULCRUM_SUBJECT_VALUE) {
+                output[i] = own.value[at];
+            } else if (plan->outputs[i].subject == FULCRUM_SUBJECT_RELATIVE &&
+                       status == FULCRUM_OK && base.value[at] > 0.0) {
+                output[i] = own.value[at] / base.value[at];
+            }
+        }
+        TRY(status);
     }
     if (any_subject(plan, FULCRUM_SUBJECT_BEST)) {
         TRY(find_best(worker, output, err));
@@ -365,33 +337,28 @@ static size_t settle_others(const struct fulcrum_sensitivity_plan *plan, size_t 
     return count;
 }
 
-/*
- * Would the design have a value of its own for this field, were the others that vary at
- * their middles? The number it has, else NAN.
- */
-static double own_value(const struct job *job, size_t input)
-{
-    struct fulcrum_setting settings[FULCRUM_SENSITIVITY_SPANS_MOST + 1];
-    const struct fulcrum_point point = {
-        settings, settle_others(job->plan, input, settings), 0, 0};
-    struct fulcrum_design design;
-    enum fulcrum_status status =
-        fulcrum_scenario_design(job->scenario, &point, &design, NULL);
-    return status == FULCRUM_OK
-               ? fulcrum_field_number(job->plan->inputs[input].span->field, &design)
-               : FULCRUM_UNKNOWN;
-}
-
 /* Fields that nothing else gives stand at the middle of their range. */
 static void settle_spans(struct job *job)
 {
-    const struct fulcrum_sensitivity_plan *plan = job->plan;
-    for (size_t i = 0; i < plan->input_count; i++) {
-        const struct fulcrum_field_range *span = plan->inputs[i].span;
+    for (size_t i = 0; i < job->plan->input_count; i++) {
+        const struct fulcrum_field_range *span = job->plan->inputs[i].span;
         struct fulcrum_reach *reach = &job->result->reaches[i];
         job->span_values[i] = FULCRUM_UNKNOWN;
         if (span != NULL) {
-            double own = own_value(job, i);
+            /*
+             * Would the design have a value of its own for this field, were the others
+             * that vary at their middles? The number it has, else NAN.
+             */
+            struct fulcrum_setting settings[FULCRUM_SENSITIVITY_SPANS_MOST + 1];
+            const struct fulcrum_point point = {
+                settings, settle_others(job->plan, i, settings), 0, 0};
+            struct fulcrum_design design;
+            enum fulcrum_status status =
+                fulcrum_scenario_design(job->scenario, &point, &design, NULL);
+            double own =
+                status == FULCRUM_OK
+                    ? fulcrum_field_number(job->plan->inputs[i].span->field, &design)
+                    : FULCRUM_UNKNOWN;
             job->span_values[i] =
                 isnan(own) ? fulcrum_field_range_value(span, 0.5) : FULCRUM_UNKNOWN;
             reach->value = isnan(own) ? job->span_values[i] : own;
@@ -431,7 +398,19 @@ static enum fulcrum_status prepare(struct job *job, struct fulcrum_error *err)
     for (size_t i = 0; i < job->plan->sobol.worker_count; i++) {
         job->workers[i] =
             (struct worker){.plan = job->plan, .span_values = job->span_values};
-        TRY(start_worker(&job->workers[i], job->scenario, err));
+        /* What is left of a failure is freed with the others. */
+        const struct fulcrum_sensitivity_plan *plan = job->workers[i].plan;
+        size_t axis_count = plan->axis != NULL ? plan->axis->count : 0;
+        job->workers[i].actors = fulcrum_field_find("run.actor_count");
+        size_t slot_count = fulcrum_uncertain_input_slots(plan->scenario);
+        job->workers[i].z = calloc(
+            slot_count + axis_count * plan->output_count, sizeof *job->workers[i].z);
+        job->workers[i].settings = calloc(
+            plan->input_count + plan->base_count + 2, sizeof *job->workers[i].settings);
+        FAIL_IF(job->workers[i].z == NULL || job->workers[i].settings == NULL, err,
+            FULCRUM_ERR_NO_MEMORY, "a sensitivity analysis");
+        job->workers[i].along = job->workers[i].z + slot_count;
+        TRY(fulcrum_predictor_new(job->scenario, &job->workers[i].predictor, err));
     }
     return FULCRUM_OK;
 }
@@ -524,18 +503,6 @@ static enum fulcrum_status fill_effects(struct job *job, struct fulcrum_error *e
     return FULCRUM_OK;
 }
 
-static void keep_reason(
-    struct failure *failure, size_t number, const struct fulcrum_error *err)
-{
-    if (!failure->is_there || number < failure->number) {
-        failure->is_there = 1;
-        failure->number = number;
-        size_t length = strcspn(err->detail, "\n");
-        (void)snprintf(
-            failure->reason, sizeof failure->reason, "%.*s", (int)length, err->detail);
-    }
-}
-
 static bool is_stopped(const struct fulcrum_sensitivity_plan *plan)
 {
     return plan->is_stopped != NULL && plan->is_stopped(plan->watcher) != 0;
@@ -554,7 +521,13 @@ static void evaluate(
     }
     struct worker *worker = &job->workers[site->worker];
     if (evaluate_sample(worker, site->unit, output, &err) != FULCRUM_OK) {
-        keep_reason(&worker->failure, site->number, &err);
+        if (!worker->failure.is_there || site->number < worker->failure.number) {
+            worker->failure.is_there = 1;
+            worker->failure.number = site->number;
+            size_t length = strcspn(err.detail, "\n");
+            (void)snprintf(worker->failure.reason, sizeof worker->failure.reason,
+                "%.*s", (int)length, err.detail);
+        }
     }
 }
 
@@ -593,9 +566,11 @@ static enum fulcrum_status run_sobol(struct job *job, struct fulcrum_error *err)
     return status;
 }
 
-static enum fulcrum_status check_plan(
-    const struct fulcrum_sensitivity_plan *plan, struct fulcrum_error *err)
+enum fulcrum_status fulcrum_sensitivity_run(const struct fulcrum_sensitivity_plan *plan,
+    struct fulcrum_sensitivity **out, struct fulcrum_error *err)
 {
+    struct job job = {.plan = plan};
+    *out = NULL;
     size_t span_count = 0;
     for (size_t i = 0; i < plan->input_count; i++) {
         span_count += plan->inputs[i].span != NULL;
@@ -608,15 +583,6 @@ static enum fulcrum_status check_plan(
         "or more of inputs and outputs, and up to %d fields",
         plan->input_count, span_count, plan->output_count,
         (int)FULCRUM_SENSITIVITY_SPANS_MOST);
-    return FULCRUM_OK;
-}
-
-enum fulcrum_status fulcrum_sensitivity_run(const struct fulcrum_sensitivity_plan *plan,
-    struct fulcrum_sensitivity **out, struct fulcrum_error *err)
-{
-    struct job job = {.plan = plan};
-    *out = NULL;
-    TRY(check_plan(plan, err));
     enum fulcrum_status status = FULCRUM_OK;
     TRY_OR_END(prepare(&job, err));
     /* Nothing varied: what cannot run now has no effect either. */

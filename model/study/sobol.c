@@ -48,11 +48,9 @@ enum { FULCRUM_QUASI_ROWS_MOST = 1 << 24 };
 
 enum { FULCRUM_SOBOL_REPLICATES_MOST = 64 };
 
-/* Randomised low-discrepancy points in the unit cube. */
-
 /*
- * Sobol's points as GSL has them (Bratley and Fox 1988, up to 40 coordinates), and what
- * GSL leaves out:
+ * Randomised low-discrepancy points in the unit cube. Sobol's points as GSL has them
+ * (Bratley and Fox 1988, up to 40 coordinates), and what GSL leaves out:
  *
  * - The sequence begins at zero, which GSL skips. Without it the first 2^m points are
  * no digital net, and averages over them converge no faster than random ones (Owen
@@ -99,15 +97,6 @@ static double scramble(double unit, uint64_t seed)
     return ldexp((double)scrambled + 0.5, -DIGITS);
 }
 
-static void put_row(const struct block *block, const double *unit, double *row)
-{
-    assert(block->columns != NULL);
-    for (size_t j = 0; j < block->width; j++) {
-        size_t column = block->columns[block->first + j];
-        row[column] = scramble(unit[j], fulcrum_stream_seed(block->seed, column, 1));
-    }
-}
-
 /* 0 to count - 1 in random order. */
 static void shuffle(gsl_rng *rng, uint64_t seed, size_t *order, size_t count)
 {
@@ -130,7 +119,13 @@ static enum fulcrum_status make_block(const struct block *block, gsl_rng *rng,
         if (i > 0) {
             (void)gsl_qrng_get(sobol, unit);
         }
-        put_row(block, unit, out + order[i] * block->stride);
+        double *row = out + order[i] * block->stride;
+        assert(block->columns != NULL);
+        for (size_t j = 0; j < block->width; j++) {
+            size_t column = block->columns[block->first + j];
+            row[column] =
+                scramble(unit[j], fulcrum_stream_seed(block->seed, column, 1));
+        }
     }
     gsl_qrng_free(sobol);
     return FULCRUM_OK;
@@ -227,13 +222,12 @@ size_t fulcrum_sobol_evaluations(const struct fulcrum_sobol_problem *problem,
 /* The coordinates of column `column`: A or B, and one input of the other. */
 static void mix(const struct job *job, const double *row, size_t column, double *out)
 {
-    const struct fulcrum_sobol_problem *problem = job->problem;
-    size_t count = problem->coordinate_count;
+    size_t count = job->problem->coordinate_count;
     const double *own = row + (column % 2) * count;
     const double *other = row + (1 - column % 2) * count;
     size_t changed = column / 2 - 1; /* beyond every input for A and B themselves */
     for (size_t j = 0; j < count; j++) {
-        out[j] = problem->input_of[j] == changed ? other[j] : own[j];
+        out[j] = job->problem->input_of[j] == changed ? other[j] : own[j];
     }
 }
 
@@ -445,24 +439,19 @@ static void fill_interaction(
     out->interaction_error = jackknife_error(without, count);
 }
 
-/* Moves what is finite to the front; returns how much that is. */
-static size_t keep_finite(double *values, size_t count)
-{
-    size_t kept = 0;
-    for (size_t i = 0; i < count; i++) {
-        if (isfinite(values[i])) {
-            values[kept++] = values[i];
-        }
-    }
-    return kept;
-}
-
 static struct fulcrum_sobol_spread spread_of(
     const struct fulcrum_sobol *sobol, size_t output, size_t replicates_wanted)
 {
     double *values = sobol->values + output * replicates_wanted * 2 * sobol->row_count;
     size_t row_count = sobol->replicate_count * sobol->row_count;
-    size_t count = keep_finite(values, 2 * row_count);
+    /* Moves what is finite to the front. */
+    size_t kept = 0;
+    for (size_t i = 0; i < (2 * row_count); i++) {
+        if (isfinite(values[i])) {
+            values[kept++] = values[i];
+        }
+    }
+    size_t count = kept;
     struct fulcrum_sobol_spread spread = {.mean = FULCRUM_UNKNOWN,
         .sd = FULCRUM_UNKNOWN,
         .interaction_frac = FULCRUM_UNKNOWN,

@@ -6,7 +6,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "model/interval.h"
 #include "model/quantity.h"
 #include "model/try.h"
 

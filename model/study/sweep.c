@@ -19,16 +19,11 @@
 #include <assert.h>
 #include <gsl/gsl_math.h>
 #include <math.h>
-#include <stdbool.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "model/interval.h"
-
 #include "model/parallel.h"
-#include "model/predict/predict.h"
 #include "model/predict/to_network.h"
 #include "model/quantity.h"
 #include "model/study/study.h"
@@ -77,17 +72,6 @@ const struct fulcrum_predictor *fulcrum_sweep_probe_predictor(
     const struct fulcrum_sweep_probe *probe)
 {
     return probe->predictor;
-}
-
-static void fill_varied(const struct fulcrum_sweep_plan *plan, size_t index,
-    struct fulcrum_sweep_point *point)
-{
-    point->index = index;
-    for (size_t i = plan->axis_count; i-- > 0;) {
-        const struct fulcrum_sweep_axis *axis = &plan->axes[i];
-        point->varied[i] = axis->values[index % axis->count];
-        index /= axis->count;
-    }
 }
 
 /* The values of the axes, and no actors yet. */
@@ -168,7 +152,12 @@ enum fulcrum_status fulcrum_sweep_probe_point(struct fulcrum_sweep_probe *probe,
     assert(probe != NULL);
     const struct fulcrum_sweep_plan *plan = probe->plan;
     enum fulcrum_status status = FULCRUM_OK;
-    fill_varied(plan, index, out);
+    out->index = index;
+    for (size_t i = plan->axis_count; i-- > 0;) {
+        const struct fulcrum_sweep_axis *axis = &plan->axes[i];
+        out->varied[i] = axis->values[index % axis->count];
+        index /= axis->count;
+    }
     set_axes(probe, out);
     if (plan->actor_choice_count > 0) {
         status = choose_actors(probe, out, err);
@@ -201,14 +190,13 @@ enum fulcrum_status fulcrum_sweep_probe_draw(struct fulcrum_sweep_probe *probe,
     return fulcrum_predictor_draw(probe->predictor, &drawn, &options, values, err);
 }
 
-/* The points of a sweep that no other beats in every metric. */
-
 /*
- * Points are added in their order, on one thread, so that what is refused does not
- * depend on how many threads there are. Draws come as points are solved, on any thread:
- * their metrics are kept in a place of each point, and the front of each draw is found
- * at the end. That is the chance that a point is on the front, not that of the whole
- * front: of two points that beat each other by turns one is there in every draw.
+ * The points of a sweep that no other beats in every metric. Points are added in their
+ * order, on one thread, so that what is refused does not depend on how many threads
+ * there are. Draws come as points are solved, on any thread: their metrics are kept in
+ * a place of each point, and the front of each draw is found at the end. That is the
+ * chance that a point is on the front, not that of the whole front: of two points that
+ * beat each other by turns one is there in every draw.
  */
 
 #define MORE(name) [FULCRUM_OUTPUT_##name] = FULCRUM_SENSE_MORE
@@ -385,13 +373,12 @@ double fulcrum_sweep_front_frac(const struct fulcrum_sweep_front *front, size_t 
                : FULCRUM_UNKNOWN;
 }
 
-/* The best point of each draw. */
-
 /*
- * A draw is one sample at every point of the sweep, so the point that is best in it is
- * a draw of the best point, and the interval of the best is that of these points. To
- * take the interval of every point for itself would answer another question: samples in
- * which everything is fast would be compared with samples in which everything is slow.
+ * The best point of each draw. A draw is one sample at every point of the sweep, so the
+ * point that is best in it is a draw of the best point, and the interval of the best is
+ * that of these points. To take the interval of every point for itself would answer
+ * another question: samples in which everything is fast would be compared with samples
+ * in which everything is slow.
  *
  * Each thread keeps the best of what it has seen. They are joined by value, then by the
  * lower index, so that neither their number nor their order shows.
@@ -652,31 +639,6 @@ static size_t collect(
     return count;
 }
 
-/* The plateaus of the draws; their last values go to `last`, as many as draws ran. */
-static void add_plateaus(const struct fulcrum_sweep_best *best, size_t metric,
-    size_t axis, double *last, struct fulcrum_best_along *out)
-{
-    const double *values = best->plan->axes[axis].values;
-    struct fulcrum_plateau plateau = {.count = 0};
-    size_t count = 0;
-    size_t at_first = 0;
-    size_t at_last = 0;
-    for (size_t k = 0; k < best->draw_count; k++) {
-        if (find_plateau(best, axis, k, metric, &plateau)) {
-            at_first += plateau.first == plateau.first_run;
-            at_last += plateau.last == plateau.last_run;
-            best->column[count] = values[plateau.first];
-            last[count++] = values[plateau.last];
-        }
-    }
-    if (count > 1) {
-        out->first_near_frac = (double)at_first / (double)count;
-        out->last_near_frac = (double)at_last / (double)count;
-    }
-    out->plateau_first = fulcrum_interval_among(best->column, count);
-    out->plateau_last = fulcrum_interval_among(last, count);
-}
-
 struct fulcrum_best_along fulcrum_sweep_best_along(
     const struct fulcrum_sweep_best *best, size_t metric, size_t axis)
 {
@@ -689,7 +651,27 @@ struct fulcrum_best_along fulcrum_sweep_best_along(
     double *last =
         best->peaks[axis] != NULL ? calloc(best->draw_count, sizeof *last) : NULL;
     if (last != NULL) {
-        add_plateaus(best, metric, axis, last, &along);
+        /* The plateaus of the draws; their last values go to `last`, as many as draws
+         * ran. */
+        const double *values = best->plan->axes[axis].values;
+        struct fulcrum_plateau plateau = {.count = 0};
+        size_t count = 0;
+        size_t at_first = 0;
+        size_t at_last = 0;
+        for (size_t k = 0; k < best->draw_count; k++) {
+            if (find_plateau(best, axis, k, metric, &plateau)) {
+                at_first += plateau.first == plateau.first_run;
+                at_last += plateau.last == plateau.last_run;
+                best->column[count] = values[plateau.first];
+                last[count++] = values[plateau.last];
+            }
+        }
+        if (count > 1) {
+            along.first_near_frac = (double)at_first / (double)count;
+            along.last_near_frac = (double)at_last / (double)count;
+        }
+        along.plateau_first = fulcrum_interval_among(best->column, count);
+        along.plateau_last = fulcrum_interval_among(last, count);
     }
     free(last);
     along.draw_count = collect(best, metric, VALUE, axis);
@@ -739,6 +721,7 @@ struct sweep {
 
 /* A block: points from `start`, of which those before `next` are taken. */
 struct queue {
+    const struct sweep *sweep;
     size_t start;
     size_t next;
     size_t end;
@@ -816,9 +799,9 @@ static bool is_over(const struct queue *queue, enum fulcrum_sweep_wish wish)
 }
 
 /* The next points for a thread; 0: the block is over, for every thread. */
-static size_t take_run(
-    const struct fulcrum_sweep_visitor *visitor, struct queue *queue, size_t *first)
+static size_t take_run(struct queue *queue, size_t *first)
 {
+    const struct fulcrum_sweep_visitor *visitor = queue->sweep->visitor;
     enum fulcrum_sweep_wish wish =
         visitor->wish != NULL ? visitor->wish(visitor->context) : FULCRUM_SWEEP_GO_ON;
     size_t taken = 0;
@@ -836,87 +819,57 @@ static size_t take_run(
     return taken;
 }
 
-static void predict_run(const struct sweep *sweep, const struct worker *worker,
-    const struct queue *queue, size_t first, size_t count)
-{
-    for (size_t i = first; i < first + count; i++) {
-        size_t slot = i - queue->start;
-        const size_t *only = sweep->plan->only;
-        size_t index = only != NULL ? only[i] : i;
-        struct fulcrum_sweep_point *out = &sweep->block[slot];
-        struct fulcrum_error err;
-        err.status = FULCRUM_OK;
-        err.detail[0] = '\0'; /* the rest of it is large, and seldom needed */
-        out->reason = "";
-        if (fulcrum_sweep_probe_point(worker->probe, index, out, &err) == FULCRUM_OK) {
-            use_draws(sweep->plan, worker, out);
-        } else {
-            out->prediction = (struct fulcrum_prediction){0};
-            join_lines(sweep->reasons[slot], FULCRUM_REASON_BYTE, err.detail);
-            out->reason = sweep->reasons[slot];
-        }
-        if (sweep->visitor->prepare != NULL) {
-            sweep->visitor->prepare(sweep->visitor->context, slot, out);
-        }
-    }
-}
-
-/* A sweep and its block. */
-struct block {
-    const struct sweep *sweep;
-    struct queue *queue;
-};
-
 /* Predicts points of the block until the queue has none. */
 static void work_off(void *context, size_t thread)
 {
-    const struct block *block = context;
-    const struct sweep *sweep = block->sweep;
+    struct queue *queue = context;
+    const struct sweep *sweep = queue->sweep;
     size_t first = 0;
-    for (size_t count = take_run(sweep->visitor, block->queue, &first); count > 0;
-         count = take_run(sweep->visitor, block->queue, &first)) {
-        predict_run(sweep, &sweep->workers[thread], block->queue, first, count);
+    for (size_t count = take_run(queue, &first); count > 0;
+         count = take_run(queue, &first)) {
+        for (size_t i = first; i < first + count; i++) {
+            size_t slot = i - queue->start;
+            const size_t *only = sweep->plan->only;
+            size_t index = only != NULL ? only[i] : i;
+            struct fulcrum_sweep_point *out = &sweep->block[slot];
+            struct fulcrum_error err;
+            err.status = FULCRUM_OK;
+            err.detail[0] = '\0'; /* the rest of it is large, and seldom needed */
+            out->reason = "";
+            if (fulcrum_sweep_probe_point(
+                    sweep->workers[thread].probe, index, out, &err) == FULCRUM_OK) {
+                use_draws(sweep->plan, &sweep->workers[thread], out);
+            } else {
+                out->prediction = (struct fulcrum_prediction){0};
+                join_lines(sweep->reasons[slot], FULCRUM_REASON_BYTE, err.detail);
+                out->reason = sweep->reasons[slot];
+            }
+            if (sweep->visitor->prepare != NULL) {
+                sweep->visitor->prepare(sweep->visitor->context, slot, out);
+            }
+        }
     }
 }
 
 /* Returns what the last visit said. */
 static bool visit_all(const struct sweep *sweep)
 {
-    const struct fulcrum_sweep_visitor *visitor = sweep->visitor;
     size_t few_most = GSL_MAX(FEW_POINTS, FEW_POINTS_PER_THREAD * sweep->thread_count);
     size_t few = sweep->thread_count;
     size_t run = 1;
     bool stop = false;
     for (size_t start = 0; start < sweep->count && !stop;) {
         size_t most = GSL_MIN(FULCRUM_SWEEP_BLOCK, sweep->count - start);
-        struct queue queue = {start, start, start + most, few, run};
-        struct block block = {sweep, &queue};
-        fulcrum_parallel_each(sweep->thread_count, work_off, &block);
+        struct queue queue = {sweep, start, start, start + most, few, run};
+        fulcrum_parallel_each(sweep->thread_count, work_off, &queue);
         size_t count = queue.next - start;
-        stop = visitor->visit(visitor->context, sweep->block, count);
+        stop = sweep->visitor->visit(sweep->visitor->context, sweep->block, count);
         start = queue.next;
         few = GSL_MIN(2 * few, few_most);
         run = GSL_MAX(
             1, GSL_MIN(RUN_MOST, count / (RUNS_PER_THREAD * sweep->thread_count)));
     }
     return stop;
-}
-
-static enum fulcrum_status fill_worker(
-    const struct sweep *sweep, struct worker *worker, struct fulcrum_error *err)
-{
-    const struct fulcrum_sweep_plan *plan = sweep->plan;
-    TRY(fulcrum_sweep_probe_new(sweep->scenario, plan, &worker->probe, err));
-    if (plan->best != NULL) {
-        TRY(fulcrum_sweep_best_new(plan, &worker->best, err));
-    }
-    if (plan->yardstick != NULL) {
-        size_t draws = plan->yardstick->draw_count;
-        TRY(fulcrum_study_new(2, FULCRUM_RELATIVE_COUNT, draws, &worker->beside, err));
-        memcpy(worker->beside->values, plan->yardstick->values,
-            (1 + draws) * FULCRUM_RELATIVE_COUNT * sizeof *worker->beside->values);
-    }
-    return FULCRUM_OK;
 }
 
 static void free_sweep(struct sweep *sweep)
@@ -942,7 +895,20 @@ static enum fulcrum_status fill_sweep(struct sweep *sweep, struct fulcrum_error 
     FAIL_IF(sweep->block == NULL || sweep->reasons == NULL || sweep->workers == NULL,
         err, FULCRUM_ERR_NO_MEMORY, "a block of a sweep");
     for (size_t i = 0; i < sweep->thread_count; i++) {
-        TRY(fill_worker(sweep, &sweep->workers[i], err));
+        const struct fulcrum_sweep_plan *plan = sweep->plan;
+        TRY(fulcrum_sweep_probe_new(
+            sweep->scenario, plan, &sweep->workers[i].probe, err));
+        if (plan->best != NULL) {
+            TRY(fulcrum_sweep_best_new(plan, &sweep->workers[i].best, err));
+        }
+        if (plan->yardstick != NULL) {
+            size_t draws = plan->yardstick->draw_count;
+            TRY(fulcrum_study_new(
+                2, FULCRUM_RELATIVE_COUNT, draws, &sweep->workers[i].beside, err));
+            memcpy(sweep->workers[i].beside->values, plan->yardstick->values,
+                (1 + draws) * FULCRUM_RELATIVE_COUNT *
+                    sizeof *sweep->workers[i].beside->values);
+        }
     }
     return FULCRUM_OK;
 }

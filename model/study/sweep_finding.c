@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "model/quantity.h"
-#include "model/string.h"
 #include "model/study/sweep.h"
 #include "model/try.h"
 
@@ -74,13 +73,12 @@ void fulcrum_sweep_finding_add(struct fulcrum_sweep_finding *finding,
     }
 }
 
-/* Where each metric is best along each axis, and how sure that is. */
-
 /*
- * A best point always exists, even of a metric that rises all along and is within a
- * promille of its best from the middle on. So beside the best stands the plateau, the
- * values within 5 % of it: a plateau that reaches an end of the sweep is called one,
- * and only what falls on both sides is called an optimum.
+ * Where each metric is best along each axis, and how sure that is. A best point always
+ * exists, even of a metric that rises all along and is within a promille of its best
+ * from the middle on. So beside the best stands the plateau, the values within 5 % of
+ * it: a plateau that reaches an end of the sweep is called one, and only what falls on
+ * both sides is called an optimum.
  *
  * The interval is of the best point over the draws of the calibration, not of the
  * metric at that point.

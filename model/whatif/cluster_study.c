@@ -118,9 +118,8 @@ static void add_step(void *context, struct fulcrum_study *study, size_t index,
         one[FULCRUM_CLUSTER_QUALITY_RUNTIME] / values[FULCRUM_CLUSTER_QUALITY_RUNTIME];
     if (draw == 0 && index > 0) {
         struct fulcrum_cluster_row *row = &work->rows->rows[index - 1];
-        const struct fulcrum_prediction *prediction = &study->predictions[index];
-        row->flags = design->flags | replicas.flags | prediction->flags;
-        row->solver_error_rel = prediction->solver_error_rel;
+        row->flags = design->flags | replicas.flags | study->predictions[index].flags;
+        row->solver_error_rel = study->predictions[index].solver_error_rel;
     }
 }
 
@@ -227,26 +226,6 @@ static double crossover_in(const struct fulcrum_cluster_rows *rows,
     return least;
 }
 
-static void judge_crossover(
-    const struct fulcrum_cluster_rows *rows, struct fulcrum_cluster_crossover *out)
-{
-    double *column = rows->study->column;
-    double found = 0.0;
-    size_t count = 0;
-    for (size_t k = 1; k <= rows->study->draw_count; k++) {
-        double at = crossover_in(rows, out, k);
-        if (!isnan(at)) {
-            column[count++] = at;
-            found += isfinite(at) ? 1.0 : 0.0;
-        }
-    }
-    struct fulcrum_interval interval = fulcrum_interval_among(column, count);
-    double at = crossover_in(rows, out, 0);
-    out->device_count = (struct fulcrum_ratio){
-        isfinite(at) ? at : FULCRUM_UNKNOWN, interval.lo, interval.hi};
-    out->found_frac = count > 0 ? found / (double)count : FULCRUM_UNKNOWN;
-}
-
 void fulcrum_cluster_rows_judge(struct fulcrum_cluster_rows *rows)
 {
     rows->is_by_quality = true;
@@ -263,7 +242,22 @@ void fulcrum_cluster_rows_judge(struct fulcrum_cluster_rows *rows)
         row->sooner_frac = fulcrum_study_share(rows->study, is_sooner_in, &asked);
     }
     for (size_t i = 0; i < rows->crossover_count; i++) {
-        judge_crossover(rows, &rows->crossovers[i]);
+        double *column = rows->study->column;
+        double found = 0.0;
+        size_t count = 0;
+        for (size_t k = 1; k <= rows->study->draw_count; k++) {
+            double at = crossover_in(rows, &rows->crossovers[i], k);
+            if (!isnan(at)) {
+                column[count++] = at;
+                found += isfinite(at) ? 1.0 : 0.0;
+            }
+        }
+        struct fulcrum_interval interval = fulcrum_interval_among(column, count);
+        double at = crossover_in(rows, &rows->crossovers[i], 0);
+        rows->crossovers[i].device_count = (struct fulcrum_ratio){
+            isfinite(at) ? at : FULCRUM_UNKNOWN, interval.lo, interval.hi};
+        rows->crossovers[i].found_frac =
+            count > 0 ? found / (double)count : FULCRUM_UNKNOWN;
     }
 }
 

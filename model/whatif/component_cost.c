@@ -7,7 +7,6 @@
 #include <assert.h>
 #include <ctype.h>
 #include <math.h>
-#include <stdbool.h>
 #include <stdlib.h>
 
 #include "model/predict/to_network.h"
@@ -108,16 +107,6 @@ enum { SETTING_COUNT = sizeof settings / sizeof settings[0] };
 _Static_assert((int)SETTING_COUNT <= (int)FULCRUM_IDEAL_SETTINGS_MOST,
     "room for the settings of all components");
 
-const char *fulcrum_ideal_name(size_t component)
-{
-    return component < FULCRUM_IDEAL_COUNT ? rows[component].name : NULL;
-}
-
-const char *fulcrum_ideal_meaning(size_t component)
-{
-    return component < FULCRUM_IDEAL_COUNT ? rows[component].meaning : NULL;
-}
-
 static bool is_of_word(char c)
 {
     return isalnum((unsigned char)c) != 0;
@@ -179,15 +168,6 @@ size_t fulcrum_ideal_settings(unsigned set, struct fulcrum_setting *out)
     return count;
 }
 
-static size_t size_of(unsigned set)
-{
-    size_t count = 0;
-    for (size_t i = 0; i < FULCRUM_IDEAL_COUNT; i++) {
-        count += has(set, i) ? 1 : 0;
-    }
-    return count;
-}
-
 static struct fulcrum_ideal_share share_of(const double *time, size_t component)
 {
     const unsigned all = FULCRUM_IDEAL_SETS - 1;
@@ -204,7 +184,10 @@ static struct fulcrum_ideal_share share_of(const double *time, size_t component)
          * The share of all orders in which exactly `before` of the others come before
          * one component, and these in particular: 1 / (n C(n - 1, before)).
          */
-        size_t before = size_of(set);
+        size_t before = 0;
+        for (size_t i = 0; i < FULCRUM_IDEAL_COUNT; i++) {
+            before += has(set, i) ? 1 : 0;
+        }
         double orders = FULCRUM_IDEAL_COUNT;
         for (size_t i = 0; i < before; i++) {
             orders *= (double)(FULCRUM_IDEAL_COUNT - 1 - i) / (double)(i + 1);
@@ -365,9 +348,19 @@ static void add_components(struct fulcrum_study *study,
     add_component(out->components, study, machine, &all_else);
 }
 
-static void add_machine(struct fulcrum_study *study,
-    const struct fulcrum_design *design, const struct fulcrum_cost_tables *out)
+enum fulcrum_status fulcrum_component_costs_add(const struct fulcrum_study_plan *how,
+    struct fulcrum_cost_tables *out, struct fulcrum_error *err)
 {
+    struct fulcrum_point versions[SETS];
+    struct fulcrum_setting made_ideal[SETS][FULCRUM_IDEAL_SETTINGS_MOST];
+    struct fulcrum_design design;
+    struct fulcrum_study *study = NULL;
+    for (unsigned set = 0; set < SETS; set++) {
+        size_t count = fulcrum_ideal_settings(set, made_ideal[set]);
+        versions[set] = (struct fulcrum_point){made_ideal[set], count, 0, 0};
+    }
+    TRY(fulcrum_scenario_design(how->scenario, &versions[0], &design, err));
+    TRY(fulcrum_memory_study(how, versions, SETS, &study, err));
     struct fulcrum_table *table = out->machines;
     const struct fulcrum_prediction *prediction = &study->predictions[0];
     const double *values = fulcrum_study_at(study, 0, 0);
@@ -376,12 +369,12 @@ static void add_machine(struct fulcrum_study *study,
         gpu |= fulcrum_ideal_is_gpu(i) ? (size_t)1 << i : 0;
     }
     fulcrum_table_row(table);
-    fulcrum_table_text(table, "machine", "machine", design->machine.name);
-    fulcrum_table_text(table, "gpu", NULL, design->machine.gpu.name);
-    fulcrum_table_text(table, "workload", NULL, design->workload.name);
+    fulcrum_table_text(table, "machine", "machine", design.machine.name);
+    fulcrum_table_text(table, "gpu", NULL, design.machine.gpu.name);
+    fulcrum_table_text(table, "workload", NULL, design.workload.name);
     fulcrum_table_text(table, "calibration", NULL, out->calibration);
-    fulcrum_table_number(table, "actor_count", "actors", design->run.actor_count);
-    fulcrum_table_number(table, "gpu_count", NULL, design->run.gpu_count);
+    fulcrum_table_number(table, "actor_count", "actors", design.run.actor_count);
+    fulcrum_table_number(table, "gpu_count", NULL, design.run.gpu_count);
     fulcrum_table_ratio(table, "steps_per_s", "steps",
         fulcrum_study_value(study, 0, FULCRUM_MEMORY_STEPS_PER_S));
     fulcrum_table_ratio(table, "ideal_gpu_speedup", "with ideal GPU",
@@ -397,22 +390,6 @@ static void add_machine(struct fulcrum_study *study,
     fulcrum_table_text(table, "method", NULL, fulcrum_method_name(prediction->method));
     fulcrum_table_number(table, "solver_error_rel", NULL, prediction->solver_error_rel);
     fulcrum_table_number(table, "draws", NULL, (double)study->draw_count);
-}
-
-enum fulcrum_status fulcrum_component_costs_add(const struct fulcrum_study_plan *how,
-    struct fulcrum_cost_tables *out, struct fulcrum_error *err)
-{
-    struct fulcrum_point versions[SETS];
-    struct fulcrum_setting made_ideal[SETS][FULCRUM_IDEAL_SETTINGS_MOST];
-    struct fulcrum_design design;
-    struct fulcrum_study *study = NULL;
-    for (unsigned set = 0; set < SETS; set++) {
-        size_t count = fulcrum_ideal_settings(set, made_ideal[set]);
-        versions[set] = (struct fulcrum_point){made_ideal[set], count, 0, 0};
-    }
-    TRY(fulcrum_scenario_design(how->scenario, &versions[0], &design, err));
-    TRY(fulcrum_memory_study(how, versions, SETS, &study, err));
-    add_machine(study, &design, out);
     add_components(study, &design.machine, out);
     out->flags |= study->predictions[0].flags;
     fulcrum_study_free(study);

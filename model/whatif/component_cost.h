@@ -57,9 +57,6 @@ enum {
     FULCRUM_IDEAL_SETTINGS_MOST = 12
 };
 
-/* NULL beyond the last one. Borrowed, static. */
-const char *fulcrum_ideal_name(size_t component);
-const char *fulcrum_ideal_meaning(size_t component);
 /* The one whose name is a word of a text, whatever its case; FULCRUM_IDEAL_COUNT: none.
  */
 size_t fulcrum_ideal_find(const char *text);

@@ -99,36 +99,6 @@ static void search_need(const struct job *job,
     free(column);
 }
 
-/* Cores follow the threads, whatever they were; actors follow by the plan's rule. */
-static void find_need(
-    const struct job *job, const struct fulcrum_sweep_point *point, struct need *out)
-{
-    const struct fulcrum_sweep_plan *sweep = &job->sweep;
-    struct fulcrum_predictor *predictor = NULL;
-    struct fulcrum_setting settings[FULCRUM_NODE_AXES];
-    for (size_t i = 0; i < FULCRUM_NODE_AXES; i++) {
-        settings[i] =
-            (struct fulcrum_setting){job->axes[i].field, point->varied[i], NULL};
-    }
-    double most = MOST_THREADS_PER_GPU * point->varied[GPUS];
-    if (sweep->actors_per_thread > 0.0) {
-        most = fmin(most, MOST_ACTORS / sweep->actors_per_thread);
-    }
-    struct fulcrum_thread_need_plan asked = {.settings = settings,
-        .setting_count = FULCRUM_NODE_AXES,
-        .plateau_frac = job->plan->plateau_frac,
-        .actors_per_thread = sweep->actors_per_thread,
-        .actor_choices = sweep->actor_choices,
-        .actor_choice_count = sweep->actor_choice_count,
-        .most_threads = most,
-        .solver = sweep->predict.solver};
-    asked.solver.method = FULCRUM_METHOD_FAST;
-    if (fulcrum_predictor_new(job->scenario, &predictor, NULL) == FULCRUM_OK) {
-        search_need(job, &asked, predictor, out);
-        fulcrum_predictor_free(predictor);
-    }
-}
-
 /* On any thread. */
 static void prepare(void *context, size_t slot, const struct fulcrum_sweep_point *point)
 {
@@ -138,7 +108,32 @@ static void prepare(void *context, size_t slot, const struct fulcrum_sweep_point
     if (!isnan(job->plan->plateau_frac) &&
         point->varied[LEARNERS] < point->varied[GPUS] &&
         job->plan->is_stopped(job->plan->watcher) == 0) {
-        find_need(job, point, &job->needs[slot]);
+        /* Cores follow the threads, whatever they were; actors follow by the plan's
+         * rule. */
+        const struct fulcrum_sweep_plan *sweep = &job->sweep;
+        struct fulcrum_predictor *predictor = NULL;
+        struct fulcrum_setting settings[FULCRUM_NODE_AXES];
+        for (size_t i = 0; i < FULCRUM_NODE_AXES; i++) {
+            settings[i] =
+                (struct fulcrum_setting){job->axes[i].field, point->varied[i], NULL};
+        }
+        double most = MOST_THREADS_PER_GPU * point->varied[GPUS];
+        if (sweep->actors_per_thread > 0.0) {
+            most = fmin(most, MOST_ACTORS / sweep->actors_per_thread);
+        }
+        struct fulcrum_thread_need_plan asked = {.settings = settings,
+            .setting_count = FULCRUM_NODE_AXES,
+            .plateau_frac = job->plan->plateau_frac,
+            .actors_per_thread = sweep->actors_per_thread,
+            .actor_choices = sweep->actor_choices,
+            .actor_choice_count = sweep->actor_choice_count,
+            .most_threads = most,
+            .solver = sweep->predict.solver};
+        asked.solver.method = FULCRUM_METHOD_FAST;
+        if (fulcrum_predictor_new(job->scenario, &predictor, NULL) == FULCRUM_OK) {
+            search_need(job, &asked, predictor, &job->needs[slot]);
+            fulcrum_predictor_free(predictor);
+        }
     }
 }
 
@@ -249,34 +244,17 @@ static int visit(void *context, const struct fulcrum_sweep_point *points, size_t
     return is_cut;
 }
 
-/* The first combination that leaves a GPU to infer; others are compared with it. */
-static void find_yardstick(struct job *job)
-{
-    const struct fulcrum_sweep_axis *axes = job->axes;
-    size_t i = 0;
-    while (i < axes[GPUS].count && !(axes[LEARNERS].values[0] < axes[GPUS].values[i])) {
-        i++;
-    }
-    /* Where it cannot run there is nothing to compare with. */
-    if (i < axes[GPUS].count &&
-        fulcrum_sweep_yardstick(job->scenario, &job->sweep, i * axes[LEARNERS].count,
-            &job->yardstick, NULL) == FULCRUM_OK) {
-        job->sweep.yardstick = job->yardstick;
-    }
-}
-
 /* The sweep, with room for what its points need. */
 static enum fulcrum_status set_up(struct job *job, struct fulcrum_error *err)
 {
     const struct fulcrum_node_plan *plan = job->plan;
-    const struct fulcrum_machine *machine = &job->inputs->base->machine;
     job->axes[GPUS] = plan->sweep.axes[GPUS];
-    job->axes[GPUS].count = count_gpus(plan, machine);
+    job->axes[GPUS].count = count_gpus(plan, &job->inputs->base->machine);
     job->axes[LEARNERS] = plan->sweep.axes[LEARNERS];
     job->sweep = plan->sweep;
     job->sweep.axes = job->axes;
     job->sweep.axis_count = FULCRUM_NODE_AXES;
-    job->expected = fulcrum_node_row_count(plan, machine);
+    job->expected = fulcrum_node_row_count(plan, &job->inputs->base->machine);
     size_t points = fulcrum_sweep_count(&job->sweep);
     size_t slots = points < FULCRUM_SWEEP_BLOCK ? points : FULCRUM_SWEEP_BLOCK;
     job->needs = calloc(slots + 1, sizeof *job->needs);
@@ -294,7 +272,20 @@ enum fulcrum_status fulcrum_node_rows_find(const struct fulcrum_node_plan *plan,
     TRY_OR_END(fulcrum_scenario_new(inputs, &job.scenario, err));
     TRY_OR_END(set_up(&job, err));
     if (fulcrum_sweep_count(&job.sweep) > 0) {
-        find_yardstick(&job);
+        /* The first combination that leaves a GPU to infer; others are compared with
+         * it. */
+        const struct fulcrum_sweep_axis *axes = job.axes;
+        size_t i = 0;
+        while (i < axes[GPUS].count &&
+               !(axes[LEARNERS].values[0] < axes[GPUS].values[i])) {
+            i++;
+        }
+        /* Where it cannot run there is nothing to compare with. */
+        if (i < axes[GPUS].count &&
+            fulcrum_sweep_yardstick(job.scenario, &job.sweep, i * axes[LEARNERS].count,
+                &job.yardstick, NULL) == FULCRUM_OK) {
+            job.sweep.yardstick = job.yardstick;
+        }
         TRY_OR_END(fulcrum_sweep_run(job.scenario, &job.sweep, &visitor, err));
     }
 end:

@@ -9,13 +9,10 @@
 #include "model/whatif/placements.h"
 
 #include <math.h>
-#include <stdbool.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "model/design/memory_system.h"
-#include "model/predict/partition.h"
 #include "model/predict/to_network.h"
 #include "model/quantity.h"
 #include "model/study/study.h"

@@ -5,10 +5,8 @@
 
 #include <assert.h>
 #include <math.h>
-#include <stdbool.h>
 #include <stdlib.h>
 
-#include "model/interval.h"
 #include "model/predict/to_network.h"
 #include "model/quantity.h"
 #include "model/try.h"
@@ -63,29 +61,6 @@ static unsigned is_missing(double value, bool is_wanted, enum fulcrum_miss miss)
     return is_wanted && isnan(value) ? (unsigned)miss : 0U;
 }
 
-static unsigned misses_of(
-    const struct fulcrum_cost *cost, const struct fulcrum_need *need)
-{
-    bool counts_money = need->goal == FULCRUM_OBJECTIVE_CHEAPEST;
-    bool has_electricity = counts_money && need->electricity_per_kwh > 0.0;
-    bool counts_watts = need->goal == FULCRUM_OBJECTIVE_EFFICIENT || has_electricity ||
-                        !isnan(need->most_w);
-    unsigned misses =
-        exceeds(cost->system_w, need->most_w, FULCRUM_MISS_WATTS) |
-        exceeds(cost->price, need->most_price, FULCRUM_MISS_PRICE) |
-        exceeds(cost->rack_unit_count, need->most_rack_units, FULCRUM_MISS_RACK_UNITS);
-    misses |= is_missing(cost->system_w, counts_watts, FULCRUM_MISS_NO_WATTS) |
-              is_missing(cost->price, counts_money || !isnan(need->most_price),
-                  FULCRUM_MISS_NO_PRICE) |
-              is_missing(cost->rack_unit_count, !isnan(need->most_rack_units),
-                  FULCRUM_MISS_NO_RACK_UNITS);
-    if (!isnan(need->least_steps_per_s) &&
-        !(cost->steps_per_s >= need->least_steps_per_s)) {
-        misses |= (unsigned)FULCRUM_MISS_RATE;
-    }
-    return misses;
-}
-
 void fulcrum_cost_of(const struct fulcrum_candidate_machine *offer,
     double machine_count, const struct fulcrum_need *need, struct fulcrum_cost *out)
 {
@@ -103,7 +78,24 @@ void fulcrum_cost_of(const struct fulcrum_candidate_machine *offer,
     out->cost = out->price + out->electricity;
     out->cost_per_step = out->cost / (out->steps_per_s * life_s);
     out->training_cost = out->cost_per_step * need->total_env_steps;
-    out->misses = misses_of(out, need);
+    bool counts_money = need->goal == FULCRUM_OBJECTIVE_CHEAPEST;
+    bool has_electricity = counts_money && need->electricity_per_kwh > 0.0;
+    bool counts_watts = need->goal == FULCRUM_OBJECTIVE_EFFICIENT || has_electricity ||
+                        !isnan(need->most_w);
+    unsigned misses =
+        exceeds(out->system_w, need->most_w, FULCRUM_MISS_WATTS) |
+        exceeds(out->price, need->most_price, FULCRUM_MISS_PRICE) |
+        exceeds(out->rack_unit_count, need->most_rack_units, FULCRUM_MISS_RACK_UNITS);
+    misses |= is_missing(out->system_w, counts_watts, FULCRUM_MISS_NO_WATTS) |
+              is_missing(out->price, counts_money || !isnan(need->most_price),
+                  FULCRUM_MISS_NO_PRICE) |
+              is_missing(out->rack_unit_count, !isnan(need->most_rack_units),
+                  FULCRUM_MISS_NO_RACK_UNITS);
+    if (!isnan(need->least_steps_per_s) &&
+        !(out->steps_per_s >= need->least_steps_per_s)) {
+        misses |= (unsigned)FULCRUM_MISS_RATE;
+    }
+    out->misses = misses;
 }
 
 double fulcrum_cost_merit(const struct fulcrum_cost *cost, enum fulcrum_objective goal)
@@ -274,24 +266,6 @@ static void look(const struct search *search, struct state *out)
     out->is_torn = is_torn(search);
 }
 
-/* The gap after `from`, a known place. */
-static struct gap gap_after(
-    const struct search *search, const struct state *state, size_t from)
-{
-    struct gap gap = {.from = from, .to = from + 1};
-    while (gap.to < search->count && !is_known(search, gap.to)) {
-        gap.to++;
-    }
-    double ends =
-        fmax(search->value[from], gap.to < search->count ? search->value[gap.to] : 0.0);
-    gap.bound = ends * (1.0 + VALLEYS_HIDDEN * state->wiggle_frac);
-    /* Values may rise and fall once: beside the best one nothing bounds them. */
-    if (gap.from == state->best || gap.to == state->best) {
-        gap.bound = INFINITY;
-    }
-    return gap;
-}
-
 /*
  * Of all gaps one that must be looked into: the first before the candidate that may
  * hide another, else the one that may hide the best of bests, if that would move it.
@@ -302,7 +276,18 @@ static struct gap wanted_gap(const struct search *search, const struct state *st
     double enough = search->share * state->best_value;
     double candidate_value = search->value[state->candidate];
     for (size_t i = 0; i < search->count;) {
-        struct gap gap = gap_after(search, state, i);
+        /* The gap after `from`, a known place. */
+        struct gap gap = {.from = i, .to = i + 1};
+        while (gap.to < search->count && !is_known(search, gap.to)) {
+            gap.to++;
+        }
+        double ends = fmax(
+            search->value[i], gap.to < search->count ? search->value[gap.to] : 0.0);
+        gap.bound = ends * (1.0 + VALLEYS_HIDDEN * state->wiggle_frac);
+        /* Values may rise and fall once: beside the best one nothing bounds them. */
+        if (gap.from == state->best || gap.to == state->best) {
+            gap.bound = INFINITY;
+        }
         bool is_open = gap.to > gap.from + 1;
         /* On the way up, what lies before the best is bounded by it. */
         bool may_be_first = is_open && gap.from < state->candidate &&
@@ -434,16 +419,6 @@ struct curve {
     double *columns[3]; /* draws: values, metrics, bests */
 };
 
-/* Points whose estimate failed keep their status, and every draw of them fails too. */
-static void know_point(struct curve *curve, size_t place)
-{
-    if (!curve->known[place]) {
-        curve->known[place] = true;
-        curve->answer->predicted += fulcrum_sweep_probe_point(curve->probe, place,
-                                        &curve->points[place], NULL) == FULCRUM_OK;
-    }
-}
-
 /* Of a fulcrum_asked_curve: the metric at a place, of the draw at hand. */
 static enum fulcrum_status ask_curve(
     void *context, size_t place, double *out, struct fulcrum_error *err)
@@ -453,7 +428,13 @@ static enum fulcrum_status ask_curve(
     double done_frac = (double)curve->draw / (plan->sweep.predict.draws + 1.0);
     FAIL_IF(plan->watch(plan->watcher, done_frac) != 0, err, FULCRUM_ERR_INTERRUPTED,
         "interrupted");
-    know_point(curve, place);
+    /* Points whose estimate failed keep their status, and every draw of them fails too.
+     */
+    if (!curve->known[place]) {
+        curve->known[place] = true;
+        curve->answer->predicted += fulcrum_sweep_probe_point(curve->probe, place,
+                                        &curve->points[place], NULL) == FULCRUM_OK;
+    }
     const struct fulcrum_sweep_point *point = &curve->points[place];
     double values[FULCRUM_OUTPUT_COUNT];
     *out = FULCRUM_UNKNOWN;
@@ -540,32 +521,6 @@ static enum fulcrum_status shift_answer(
     return FULCRUM_OK;
 }
 
-/* How far the answer moves within the solver's error, which is that of the rate. */
-static enum fulcrum_status ask_solver(struct curve *curve, struct fulcrum_error *err)
-{
-    struct fulcrum_fewest_answer *answer = curve->answer;
-    const struct fulcrum_fewest *found = &answer->found;
-    size_t metric = curve->plan->metric;
-    bool goes_with_rate = metric == FULCRUM_OUTPUT_steps_per_s ||
-                          metric == FULCRUM_OUTPUT_frames_per_s ||
-                          metric == FULCRUM_OUTPUT_steps_per_j_gpu ||
-                          metric == FULCRUM_OUTPUT_steps_per_j_system;
-    answer->prediction = curve->points[found->place].prediction;
-    answer->best_error_rel = curve->points[found->best].prediction.solver_error_rel;
-    answer->within = (struct fulcrum_interval){FULCRUM_UNKNOWN, FULCRUM_UNKNOWN};
-    if (!goes_with_rate) {
-        return FULCRUM_OK;
-    }
-    double lo = 0.0;
-    double hi = 0.0;
-    TRY(shift_answer(curve, 1.0, &lo, err));
-    TRY(shift_answer(curve, -1.0, &hi, err));
-    /* Errors change by leaps, which a search may step over. */
-    double at = curve->plan->sweep.axes->values[found->place];
-    answer->within = (struct fulcrum_interval){fmin(lo, at), fmax(hi, at)};
-    return FULCRUM_OK;
-}
-
 static enum fulcrum_status ask_estimate(struct curve *curve, struct fulcrum_error *err)
 {
     const struct fulcrum_sweep_axis *axis = curve->plan->sweep.axes;
@@ -587,7 +542,28 @@ static enum fulcrum_status ask_estimate(struct curve *curve, struct fulcrum_erro
     TRY(ask_curve(curve, last_place - last_place / 4, &before, err));
     TRY(ask_curve(curve, last_place, &last, err));
     curve->answer->is_rising = last_place > 0 && last > (1.0 + RISING_FRAC) * before;
-    return ask_solver(curve, err);
+    /* How far the answer moves within the solver's error, which is that of the rate. */
+    struct fulcrum_fewest_answer *answer = curve->answer;
+    const struct fulcrum_fewest *found = &answer->found;
+    size_t metric = curve->plan->metric;
+    bool goes_with_rate = metric == FULCRUM_OUTPUT_steps_per_s ||
+                          metric == FULCRUM_OUTPUT_frames_per_s ||
+                          metric == FULCRUM_OUTPUT_steps_per_j_gpu ||
+                          metric == FULCRUM_OUTPUT_steps_per_j_system;
+    answer->prediction = curve->points[found->place].prediction;
+    answer->best_error_rel = curve->points[found->best].prediction.solver_error_rel;
+    answer->within = (struct fulcrum_interval){FULCRUM_UNKNOWN, FULCRUM_UNKNOWN};
+    if (!goes_with_rate) {
+        return FULCRUM_OK;
+    }
+    double lo = 0.0;
+    double hi = 0.0;
+    TRY(shift_answer(curve, 1.0, &lo, err));
+    TRY(shift_answer(curve, -1.0, &hi, err));
+    /* Errors change by leaps, which a search may step over. */
+    double at = curve->plan->sweep.axes->values[found->place];
+    answer->within = (struct fulcrum_interval){fmin(lo, at), fmax(hi, at)};
+    return FULCRUM_OK;
 }
 
 enum fulcrum_status fulcrum_fewest_answer_find(const struct fulcrum_fewest_plan *plan,
@@ -690,26 +666,6 @@ static struct probe probe_at(
     return probe;
 }
 
-/* Doubles the cores; `out` gets every count. Returns how many there are. */
-static size_t climb(
-    struct need_search *need, struct probe *out, struct fulcrum_error *err)
-{
-    double most = need->plan->most_threads / need->per_core;
-    double cores = ceil(need->replicas);
-    double best[2] = {0.0, 0.0}; /* before the last doubling and the one before it */
-    size_t count = 0;
-    bool is_flat = false;
-    while (count < DOUBLINGS_MOST && cores <= most && !is_flat) {
-        out[count] = probe_at(need, cores, err);
-        double now = fmax(best[1], out[count++].steps_per_s);
-        is_flat = count > 2 && best[0] > 0.0 && now <= best[0] * (1.0 + FLAT_REL);
-        best[0] = best[1];
-        best[1] = now;
-        cores *= 2.0;
-    }
-    return count;
-}
-
 /* The least of (low, high] that reaches `wanted`, as far as the rate rises. */
 static struct probe descend(
     struct need_search *need, double low, struct probe high, double wanted)
@@ -742,8 +698,7 @@ static enum fulcrum_status start(struct need_search *need, struct fulcrum_error 
         need->settings, threads + (chooses ? 1 : 0), need->draw, plan->solver.seed};
     need->settings[threads] = actors;
     TRY(fulcrum_predictor_design(need->predictor, &point, &design, err));
-    const struct fulcrum_cpu *cpu = &design->machine.cpu;
-    need->per_core = cpu->thread_count / cpu->core_count;
+    need->per_core = design->machine.cpu.thread_count / design->machine.cpu.core_count;
     need->replicas = fulcrum_shard_count(design);
     need->threads = threads;
     need->settings[threads].field = fulcrum_field_find("machine.cpu.thread_count");
@@ -759,7 +714,20 @@ enum fulcrum_status fulcrum_thread_need_find(
     TRY(start(&need, err));
     struct probe climbed[DOUBLINGS_MOST] = {{0.0, 0.0}};
     struct fulcrum_error fault = {FULCRUM_OK, ""};
-    size_t count = climb(&need, climbed, &fault);
+    /* Doubles the cores. */
+    double most = need.plan->most_threads / need.per_core;
+    double cores = ceil(need.replicas);
+    double best[2] = {0.0, 0.0}; /* before the last doubling and the one before it */
+    size_t count = 0;
+    bool is_flat = false;
+    while (count < DOUBLINGS_MOST && cores <= most && !is_flat) {
+        climbed[count] = probe_at(&need, cores, &fault);
+        double now = fmax(best[1], climbed[count++].steps_per_s);
+        is_flat = count > 2 && best[0] > 0.0 && now <= best[0] * (1.0 + FLAT_REL);
+        best[0] = best[1];
+        best[1] = now;
+        cores *= 2.0;
+    }
     double plateau = 0.0;
     for (size_t i = 0; i < count; i++) {
         plateau = fmax(plateau, climbed[i].steps_per_s);

@@ -4,12 +4,7 @@
 
 #include <assert.h>
 #include <math.h>
-#include <stdbool.h>
-#include <stddef.h>
 #include <stdio.h>
-#include <string.h>
-
-#include "plots/chart/canvas.h"
 
 void fulcrum_plain_text(char *out, size_t size, double value)
 {
@@ -137,27 +132,6 @@ static double ticks_between(const struct fulcrum_axis *axis, double step)
     return floor(axis->hi / step + slack) - ceil(axis->lo / step - slack) + 1.0;
 }
 
-/* At most `wanted` ticks, but for axes where that would leave fewer than two. */
-static void linear_ticks(struct fulcrum_axis *axis, double wanted, const char *unit)
-{
-    double i = 3.0 * floor(log10((axis->hi - axis->lo) / wanted));
-    while (ticks_between(axis, nice_step(i)) > wanted) {
-        i++;
-    }
-    while (ticks_between(axis, nice_step(i)) < 2.0) {
-        i--;
-    }
-    double step = nice_step(i);
-    double first = ceil(axis->lo / step - slack);
-    size_t count = (size_t)ticks_between(axis, step);
-    for (size_t j = 0; j < count; j++) {
-        char label[FULCRUM_TICK_LABEL_SIZE];
-        double value = (first + (double)j) * step + 0.0; /* turns -0 into 0 */
-        round_text(label, sizeof label, value, unit);
-        add_tick(axis, value, 0, label);
-    }
-}
-
 /* Powers of ten, thinned by a stride where there are more than labels wanted. */
 static void log_ticks(struct fulcrum_axis *axis, double wanted, const char *unit)
 {
@@ -257,7 +231,24 @@ void fulcrum_axis_fit(struct fulcrum_axis *axis, const struct fulcrum_limits *sp
     }
     if (labelled < 2) {
         axis->tick_count = 0;
-        linear_ticks(axis, wanted, options->unit);
+        /* At most `wanted` ticks, but for axes where that would leave fewer than two.
+         */
+        double i = 3.0 * floor(log10((axis->hi - axis->lo) / wanted));
+        while (ticks_between(axis, nice_step(i)) > wanted) {
+            i++;
+        }
+        while (ticks_between(axis, nice_step(i)) < 2.0) {
+            i--;
+        }
+        double step = nice_step(i);
+        double first = ceil(axis->lo / step - slack);
+        size_t count = (size_t)ticks_between(axis, step);
+        for (size_t j = 0; j < count; j++) {
+            char label[FULCRUM_TICK_LABEL_SIZE];
+            double value = (first + (double)j) * step + 0.0; /* turns -0 into 0 */
+            round_text(label, sizeof label, value, options->unit);
+            add_tick(axis, value, 0, label);
+        }
     }
 }
 
@@ -329,9 +320,8 @@ static void draw_ticks(struct fulcrum_canvas *canvas,
     const double out_pt[2])
 {
     for (size_t i = 0; i < at->axis->tick_count; i++) {
-        const struct fulcrum_tick *tick = &at->axis->ticks[i];
-        double along = fulcrum_axis_at(at->axis, tick->value);
-        double length_pt = out_pt[tick->label[0] != '\0' ? 0 : 1];
+        double along = fulcrum_axis_at(at->axis, at->axis->ticks[i].value);
+        double length_pt = out_pt[at->axis->ticks[i].label[0] != '\0' ? 0 : 1];
         if (fabs(length_pt) > 0.0) {
             fulcrum_canvas_line(canvas, pen, spot_beside(at, along, 0.0),
                 spot_beside(at, along, length_pt));
@@ -531,12 +521,6 @@ size_t fulcrum_flag_posts_place(
     return place_around(posts, count, best_split, room);
 }
 
-static int inside(struct fulcrum_rect rect, struct fulcrum_rect bounds)
-{
-    return rect.x0 >= bounds.x0 && rect.x1 <= bounds.x1 && rect.y0 >= bounds.y0 &&
-           rect.y1 <= bounds.y1;
-}
-
 void fulcrum_label_lead(
     struct fulcrum_canvas *canvas, struct fulcrum_spot mark, struct fulcrum_rect rect)
 {
@@ -594,7 +578,9 @@ int fulcrum_label_find(const struct fulcrum_label_room *room, struct fulcrum_spo
 {
     for (size_t i = 0; i < PLACE_COUNT; i++) {
         struct fulcrum_rect rect = place_around_mark(i, mark, extent);
-        if (inside(rect, room->bounds) && !is_taken(room, rect)) {
+        if ((rect.x0 >= room->bounds.x0 && rect.x1 <= room->bounds.x1 &&
+                rect.y0 >= room->bounds.y0 && rect.y1 <= room->bounds.y1) &&
+            !is_taken(room, rect)) {
             *out = (struct fulcrum_label_place){rect, i >= PLACES_BESIDE};
             return 1;
         }

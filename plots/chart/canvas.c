@@ -11,13 +11,9 @@
 #include <math.h>
 #include <pango/pangocairo.h>
 #include <stdarg.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
-#include "model/status.h"
 #include "model/string.h"
 #include "model/try.h"
 
@@ -63,24 +59,6 @@ static const double pi = 3.14159265358979323846;
 static const double default_scale = 2.0; /* pixels a point */
 
 enum file_type { FILE_SVG, FILE_PDF, FILE_PNG };
-
-/*
- * Hinting would make sizes depend on the resolution: off, so that a layout that was
- * measured once fits all file types.
- */
-static PangoContext *new_context(void)
-{
-    PangoContext *context =
-        pango_font_map_create_context(pango_cairo_font_map_get_default());
-    cairo_font_options_t *options = cairo_font_options_create();
-    cairo_font_options_set_hint_style(options, CAIRO_HINT_STYLE_NONE);
-    cairo_font_options_set_hint_metrics(options, CAIRO_HINT_METRICS_OFF);
-    cairo_font_options_set_antialias(options, CAIRO_ANTIALIAS_GRAY);
-    pango_cairo_context_set_font_options(context, options);
-    pango_cairo_context_set_resolution(context, 72.0);
-    cairo_font_options_destroy(options);
-    return context;
-}
 
 /* Measured and drawn texts go through here, so they break lines alike. */
 static PangoLayout *new_layout(
@@ -152,21 +130,16 @@ static void set_colour(cairo_t *cr, unsigned rgb, double opacity)
         (double)(rgb >> 8U & 0xFFU) / 255.0, (double)(rgb & 0xFFU) / 255.0, opacity);
 }
 
-/* `count` spots: two opposite corners of each. */
-static void add_rects(cairo_t *cr, const struct fulcrum_spot *spots, size_t count)
-{
-    for (size_t i = 0; i + 1 < count; i += 2) {
-        cairo_rectangle(cr, spots[i].x, spots[i].y, spots[i + 1].x - spots[i].x,
-            spots[i + 1].y - spots[i].y);
-    }
-}
-
 static void draw_path(cairo_t *cr, const struct mark *mark)
 {
     const struct fulcrum_spot *spots = mark->spots;
     cairo_new_path(cr);
     if (mark->kind == MARK_RECTS) {
-        add_rects(cr, spots, mark->count);
+        /* `count` spots: two opposite corners of each. */
+        for (size_t i = 0; i + 1 < mark->count; i += 2) {
+            cairo_rectangle(cr, spots[i].x, spots[i].y, spots[i + 1].x - spots[i].x,
+                spots[i + 1].y - spots[i].y);
+        }
     } else {
         for (size_t i = 0; i < mark->count; i++) {
             cairo_line_to(cr, spots[i].x, spots[i].y);
@@ -181,22 +154,6 @@ static void draw_path(cairo_t *cr, const struct mark *mark)
     cairo_set_dash(
         cr, dashes[mark->pen.dash].lengths, dashes[mark->pen.dash].count, 0.0);
     cairo_stroke(cr);
-}
-
-/* The anchor is the point that rotation leaves in place. */
-static void draw_text(cairo_t *cr, PangoContext *context, const struct mark *mark)
-{
-    PangoLayout *layout = new_layout(context, &mark->style, mark->text);
-    struct fulcrum_extent extent = extent_of(layout);
-    cairo_save(cr);
-    cairo_translate(cr, mark->spots[0].x, mark->spots[0].y);
-    cairo_rotate(cr, mark->style.is_upright ? -pi / 2.0 : 0.0);
-    cairo_move_to(cr, -mark->style.anchor_x * extent.width_pt,
-        -mark->style.anchor_y * extent.height_pt);
-    set_colour(cr, mark->style.rgb, 1.0);
-    pango_cairo_show_layout(cr, layout);
-    cairo_restore(cr);
-    g_object_unref(layout);
 }
 
 /* Cairo's view of a file, which is written at once when it is complete. */
@@ -241,7 +198,18 @@ static cairo_status_t render(const struct fulcrum_canvas *canvas, enum file_type
     for (guint i = 0; i < canvas->marks->len; i++) {
         const struct mark *mark = &g_array_index(canvas->marks, struct mark, i);
         if (mark->kind == MARK_TEXT) {
-            draw_text(cr, canvas->context, mark);
+            /* The anchor is the point that rotation leaves in place. */
+            PangoLayout *layout = new_layout(canvas->context, &mark->style, mark->text);
+            struct fulcrum_extent extent = extent_of(layout);
+            cairo_save(cr);
+            cairo_translate(cr, mark->spots[0].x, mark->spots[0].y);
+            cairo_rotate(cr, mark->style.is_upright ? -pi / 2.0 : 0.0);
+            cairo_move_to(cr, -mark->style.anchor_x * extent.width_pt,
+                -mark->style.anchor_y * extent.height_pt);
+            set_colour(cr, mark->style.rgb, 1.0);
+            pango_cairo_show_layout(cr, layout);
+            cairo_restore(cr);
+            g_object_unref(layout);
         } else {
             draw_path(cr, mark);
         }
@@ -259,21 +227,6 @@ static cairo_status_t render(const struct fulcrum_canvas *canvas, enum file_type
     return status;
 }
 
-/*
- * Cairo 1.16 names the outermost group after a counter of the process ("surface6"),
- * which would make a page's bytes depend on what was saved before it.
- */
-static void drop_counter(GByteArray *svg)
-{
-    static const char start[] = "<g id=\"surface";
-    const char *group = g_strstr_len((const char *)svg->data, (gssize)svg->len, start);
-    if (group != NULL) {
-        const char *number = group + sizeof start - 1;
-        (void)g_byte_array_remove_range(svg, (guint)(number - (const char *)svg->data),
-            (guint)strspn(number, "0123456789"));
-    }
-}
-
 enum fulcrum_status fulcrum_canvas_new(struct fulcrum_canvas **out, double width_pt,
     double height_pt, struct fulcrum_error *err)
 {
@@ -287,7 +240,20 @@ enum fulcrum_status fulcrum_canvas_new(struct fulcrum_canvas **out, double width
         height_pt, least_pt, most_pt);
     struct fulcrum_canvas *canvas = g_new0(struct fulcrum_canvas, 1);
     canvas->extent = (struct fulcrum_extent){width_pt, height_pt};
-    canvas->context = new_context();
+    /*
+     * Hinting would make sizes depend on the resolution: off, so that a layout that was
+     * measured once fits all file types.
+     */
+    PangoContext *context =
+        pango_font_map_create_context(pango_cairo_font_map_get_default());
+    cairo_font_options_t *options = cairo_font_options_create();
+    cairo_font_options_set_hint_style(options, CAIRO_HINT_STYLE_NONE);
+    cairo_font_options_set_hint_metrics(options, CAIRO_HINT_METRICS_OFF);
+    cairo_font_options_set_antialias(options, CAIRO_ANTIALIAS_GRAY);
+    pango_cairo_context_set_font_options(context, options);
+    pango_cairo_context_set_resolution(context, 72.0);
+    cairo_font_options_destroy(options);
+    canvas->context = context;
     canvas->marks = g_array_new(FALSE, TRUE, sizeof(struct mark));
     canvas->boxes = g_array_new(FALSE, TRUE, sizeof(struct fulcrum_box));
     canvas->rooms = g_ptr_array_new_with_free_func(g_free);
@@ -582,21 +548,6 @@ struct fulcrum_extent fulcrum_canvas_measure(const struct fulcrum_canvas *canvas
     return extent;
 }
 
-/* The rectangle that a text covers on the page. */
-static struct fulcrum_rect text_rect(const struct fulcrum_canvas *canvas,
-    const struct fulcrum_text *style, struct fulcrum_spot spot, const char *text)
-{
-    struct fulcrum_extent extent = fulcrum_canvas_measure(canvas, style, text);
-    double left = -style->anchor_x * extent.width_pt;
-    double top = -style->anchor_y * extent.height_pt;
-    double right = left + extent.width_pt;
-    double bottom = top + extent.height_pt;
-    return style->is_upright ? (struct fulcrum_rect){spot.x + top, spot.y - right,
-                                   spot.x + bottom, spot.y - left}
-                             : (struct fulcrum_rect){spot.x + left, spot.y + top,
-                                   spot.x + right, spot.y + bottom};
-}
-
 void fulcrum_canvas_text(struct fulcrum_canvas *canvas,
     const struct fulcrum_text *style, struct fulcrum_spot spot, const char *text)
 {
@@ -608,11 +559,19 @@ void fulcrum_canvas_text(struct fulcrum_canvas *canvas,
     }
     mark->text = fulcrum_canvas_print(canvas, "%s", text);
     mark->style = *style;
-    struct fulcrum_rect rect = text_rect(canvas, style, spot, text);
+    /* The rectangle that a text covers on the page. */
+    struct fulcrum_extent extent = fulcrum_canvas_measure(canvas, style, text);
+    double left = -style->anchor_x * extent.width_pt;
+    double top = -style->anchor_y * extent.height_pt;
+    double right = left + extent.width_pt;
+    double bottom = top + extent.height_pt;
+    struct fulcrum_rect rect = style->is_upright
+                                   ? (struct fulcrum_rect){spot.x + top, spot.y - right,
+                                         spot.x + bottom, spot.y - left}
+                                   : (struct fulcrum_rect){spot.x + left, spot.y + top,
+                                         spot.x + right, spot.y + bottom};
     record(canvas, (struct fulcrum_box){FULCRUM_BOX_TEXT, rect, mark->text});
 }
-
-/* --- Files --- */
 
 /* Endings are compared without case, as cameras and some systems write .PNG. */
 static enum fulcrum_status type_of(
@@ -664,7 +623,20 @@ enum fulcrum_status fulcrum_canvas_write(const struct fulcrum_canvas *canvas,
     GByteArray *bytes = g_byte_array_new();
     cairo_status_t status = render(canvas, type, scale, bytes);
     if (type == FILE_SVG) {
-        drop_counter(bytes);
+        /*
+         * Cairo 1.16 names the outermost group after a counter of the process
+         * ("surface6"), which would make a page's bytes depend on what was saved before
+         * it.
+         */
+        static const char start[] = "<g id=\"surface";
+        const char *group =
+            g_strstr_len((const char *)bytes->data, (gssize)bytes->len, start);
+        if (group != NULL) {
+            const char *number = group + sizeof start - 1;
+            (void)g_byte_array_remove_range(bytes,
+                (guint)(number - (const char *)bytes->data),
+                (guint)strspn(number, "0123456789"));
+        }
     }
     if (status == CAIRO_STATUS_SUCCESS &&
         fwrite(bytes->data, 1, bytes->len, file) != bytes->len) {
@@ -676,8 +648,6 @@ enum fulcrum_status fulcrum_canvas_write(const struct fulcrum_canvas *canvas,
         "%s: %s", path, cairo_status_to_string(status));
     return FULCRUM_OK;
 }
-
-/* --- Elements of HTML documents --- */
 
 /*
  * Cairo's own SVG has each glyph as a shape with an id that begins anew in every file,
@@ -717,7 +687,6 @@ static void put_paint(FILE *file, const char *what, const struct fulcrum_pen *pe
 
 static void put_path(FILE *file, const struct mark *mark)
 {
-    const struct fulcrum_spot *spots = mark->spots;
     bool is_fill = mark->kind == MARK_FILL;
     (void)fputs(is_fill ? "<polygon" : "<polyline fill=\"none\"", file);
     put_paint(file, is_fill ? "fill" : "stroke", &mark->pen);
@@ -730,8 +699,8 @@ static void put_path(FILE *file, const struct mark *mark)
     }
     (void)fputs(" points=\"", file);
     for (size_t i = 0; i < mark->count; i++) {
-        (void)fprintf(
-            file, "%s%g,%g", i > 0 ? " " : "", tenths(spots[i].x), tenths(spots[i].y));
+        (void)fprintf(file, "%s%g,%g", i > 0 ? " " : "", tenths(mark->spots[i].x),
+            tenths(mark->spots[i].y));
     }
     (void)fputs("\"/>\n", file);
 }

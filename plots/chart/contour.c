@@ -12,13 +12,10 @@
 
 #include <math.h>
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "model/status.h"
 #include "model/try.h"
-#include "plots/chart/canvas.h"
 
 static const size_t no_edge = SIZE_MAX;
 
@@ -143,24 +140,18 @@ static void follow(struct tracing *tracing, size_t edge, struct fulcrum_contour 
     }
 }
 
-static void link_squares(struct tracing *tracing)
+static enum fulcrum_status trace(
+    struct tracing *tracing, struct fulcrum_contour *out, struct fulcrum_error *err)
 {
-    const struct fulcrum_contour_grid *grid = tracing->grid;
     for (size_t edge = 0; edge < tracing->edge_count; edge++) {
         tracing->links[edge][0] = no_edge;
         tracing->links[edge][1] = no_edge;
     }
-    for (size_t j = 0; j + 1 < grid->y_count; j++) {
-        for (size_t i = 0; i + 1 < grid->x_count; i++) {
+    for (size_t j = 0; j + 1 < tracing->grid->y_count; j++) {
+        for (size_t i = 0; i + 1 < tracing->grid->x_count; i++) {
             link_square(tracing, i, j);
         }
     }
-}
-
-static enum fulcrum_status trace(
-    struct tracing *tracing, struct fulcrum_contour *out, struct fulcrum_error *err)
-{
-    link_squares(tracing);
     size_t count = 0;
     for (size_t edge = 0; edge < tracing->edge_count; edge++) {
         count += link_count(tracing, edge) > 0 ? 1U : 0U;
@@ -285,39 +276,19 @@ static double gap(struct fulcrum_rect a, struct fulcrum_rect b)
     return fmax(fmax(a.x0 - b.x1, b.x0 - a.x1), fmax(a.y0 - b.y1, b.y0 - a.y1));
 }
 
-static const struct fulcrum_contour_line *longest(const struct fulcrum_contour *contour)
-{
-    const struct fulcrum_contour_line *found = NULL;
-    double most = 0.0;
-    for (size_t k = 0; k < contour->line_count; k++) {
-        double length = fulcrum_contour_length(&contour->lines[k]);
-        if (length > most) {
-            most = length;
-            found = &contour->lines[k];
-        }
-    }
-    return found;
-}
-
-/* Between a place and whatever is nearest; below 0 where it overlaps something. */
-static double clearance(const struct fulcrum_label_room *room, struct fulcrum_rect rect)
-{
-    double least = far_pt;
-    least = fmin(least, rect.x0 - room->bounds.x0);
-    least = fmin(least, rect.y0 - room->bounds.y0);
-    least = fmin(least, room->bounds.x1 - rect.x1);
-    least = fmin(least, room->bounds.y1 - rect.y1);
-    for (size_t i = 0; i < room->taken_count; i++) {
-        least = fmin(least, gap(rect, room->taken[i]));
-    }
-    return least;
-}
-
 int fulcrum_line_label_find(const struct fulcrum_line_crowd *crowd, size_t own,
     const struct fulcrum_label_room *room, struct fulcrum_extent extent,
     struct fulcrum_rect *out)
 {
-    const struct fulcrum_contour_line *line = longest(&crowd->contours[own]);
+    const struct fulcrum_contour_line *line = NULL;
+    double most = 0.0;
+    for (size_t k = 0; k < crowd->contours[own].line_count; k++) {
+        double length = fulcrum_contour_length(&crowd->contours[own].lines[k]);
+        if (length > most) {
+            most = length;
+            line = &crowd->contours[own].lines[k];
+        }
+    }
     double best_pt = 0.0;
     double start_pt = 0.0; /* of a piece, along the line */
     size_t tried = 0;
@@ -334,7 +305,16 @@ int fulcrum_line_label_find(const struct fulcrum_line_crowd *crowd, size_t own,
             const struct fulcrum_spot centre = {
                 from.x + share * (to.x - from.x), from.y + share * (to.y - from.y)};
             struct fulcrum_rect rect = fulcrum_rect_around(centre, extent);
-            double clear_pt = clearance(room, rect);
+            /* Between a place and whatever is nearest; below 0 where it overlaps
+             * something. */
+            double clear_pt = far_pt;
+            clear_pt = fmin(clear_pt, rect.x0 - room->bounds.x0);
+            clear_pt = fmin(clear_pt, rect.y0 - room->bounds.y0);
+            clear_pt = fmin(clear_pt, room->bounds.x1 - rect.x1);
+            clear_pt = fmin(clear_pt, room->bounds.y1 - rect.y1);
+            for (size_t k = 0; k < room->taken_count; k++) {
+                clear_pt = fmin(clear_pt, gap(rect, room->taken[k]));
+            }
             /* Rounding is no reason to prefer a place. */
             if (clear_pt > best_pt + 0.01 && !others_cross(crowd, own, rect)) {
                 *out = rect;

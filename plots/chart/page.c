@@ -9,8 +9,6 @@
 
 #include "model/result.h"
 #include "model/try.h"
-#include "plots/chart/canvas.h"
-#include "plots/chart/chart.h"
 
 /* The line above a picture: what is shown, and what there is to see. */
 

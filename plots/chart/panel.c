@@ -3,13 +3,8 @@
 #include "plots/chart/panel.h"
 
 #include <math.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
-
-#include "plots/chart/axis.h"
-#include "plots/chart/canvas.h"
-#include "plots/chart/page.h"
 
 /* The best point of a curve, and a sentence about it. */
 
@@ -266,15 +261,6 @@ static void draw_x_axis(struct fulcrum_canvas *canvas,
     fulcrum_side_axis_draw(canvas, &at);
 }
 
-static void draw_top_axis(
-    struct fulcrum_canvas *canvas, const struct fulcrum_panel *panel)
-{
-    struct fulcrum_axis axis = panel->x;
-    axis.tick_count = panel->top->tick_count;
-    memcpy(axis.ticks, panel->top->ticks, axis.tick_count * sizeof axis.ticks[0]);
-    draw_x_axis(canvas, panel, &axis, FULCRUM_SIDE_ABOVE, panel->top->label);
-}
-
 /* Points that an axis cannot show are gaps. */
 static bool shows(
     const struct fulcrum_panel *panel, const struct fulcrum_panel_point *point)
@@ -430,21 +416,6 @@ static void draw_series(struct fulcrum_canvas *canvas,
     draw_markers(canvas, panel, series);
 }
 
-/* Behind the data, so they come first. */
-static void draw_guides(
-    struct fulcrum_canvas *canvas, const struct fulcrum_panel *panel)
-{
-    const struct fulcrum_pen pen = {.rgb = FULCRUM_TONE_MUTED,
-        .width_pt = 0.6,
-        .dash = FULCRUM_DASH_DOT,
-        .kind = FULCRUM_BOX_GUIDE};
-    for (size_t i = 0; i < panel->guide_count; i++) {
-        double x = fulcrum_axis_at(&panel->x, panel->guides[i]);
-        fulcrum_canvas_line(canvas, &pen, (struct fulcrum_spot){x, panel->frame.y1},
-            (struct fulcrum_spot){x, panel->frame.y0});
-    }
-}
-
 /* A text beside a spot in values; a crowded panel may go without. */
 static void draw_note(struct fulcrum_canvas *canvas, const struct fulcrum_panel *panel,
     const struct fulcrum_panel_note *note)
@@ -482,9 +453,21 @@ static void draw_panel(struct fulcrum_canvas *canvas, const struct fulcrum_panel
         .parts = FULCRUM_AXIS_GRID | FULCRUM_AXIS_NUMBERS};
     fulcrum_side_axis_draw(canvas, &left);
     if (panel->top != NULL) {
-        draw_top_axis(canvas, panel);
+        struct fulcrum_axis axis = panel->x;
+        axis.tick_count = panel->top->tick_count;
+        memcpy(axis.ticks, panel->top->ticks, axis.tick_count * sizeof axis.ticks[0]);
+        draw_x_axis(canvas, panel, &axis, FULCRUM_SIDE_ABOVE, panel->top->label);
     }
-    draw_guides(canvas, panel);
+    /* Behind the data, so they come first. */
+    const struct fulcrum_pen pen = {.rgb = FULCRUM_TONE_MUTED,
+        .width_pt = 0.6,
+        .dash = FULCRUM_DASH_DOT,
+        .kind = FULCRUM_BOX_GUIDE};
+    for (size_t i = 0; i < panel->guide_count; i++) {
+        double x = fulcrum_axis_at(&panel->x, panel->guides[i]);
+        fulcrum_canvas_line(canvas, &pen, (struct fulcrum_spot){x, panel->frame.y1},
+            (struct fulcrum_spot){x, panel->frame.y0});
+    }
     for (size_t i = 0; i < panel->series_count; i++) {
         draw_series(canvas, panel, &panel->series[i]);
     }

@@ -5,7 +5,6 @@
 #include <float.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "model/status.h"
 
@@ -139,35 +138,6 @@ static void measure_texts(const struct fulcrum_canvas *canvas,
                        : fmin(out->text_pt, text_frac * width_pt);
 }
 
-/* All that has a place, with room at both ends for texts beyond bars. */
-static void fit_axis(const struct fulcrum_canvas *canvas,
-    const struct fulcrum_rows *rows, struct layout *layout)
-{
-    struct fulcrum_limits span = fulcrum_limits_none();
-    struct fulcrum_axis_options options = rows->options;
-    double width_pt = layout->frame.x1 - layout->frame.x0;
-    double widest_pt = 0.0;
-    for (size_t i = 0; i < rows->count; i++) {
-        const struct fulcrum_row *row = &rows->rows[i];
-        for (size_t k = 0; k < row->bar_count; k++) {
-            fulcrum_limits_add(&span, row->bars[k].lo);
-            fulcrum_limits_add(&span, row->bars[k].hi);
-        }
-        fulcrum_limits_add(&span, row->has_mark ? row->mark : (double)NAN);
-        widest_pt = fmax(widest_pt, text_width(canvas, row->lo_text));
-        widest_pt = fmax(widest_pt, text_width(canvas, row->hi_text));
-    }
-    fulcrum_limits_add(&span, rows->centre);
-    fulcrum_limits_add(&span, rows->reach);
-    if (widest_pt > 0.0) {
-        options.pad_frac = fmin(0.3, (widest_pt + 8.0) / width_pt);
-    }
-    options.ticks_wanted = width_pt / pt_per_tick;
-    fulcrum_axis_fit(&layout->axis, &span, &options);
-    layout->axis.from = layout->frame.x0;
-    layout->axis.to = layout->frame.x1;
-}
-
 /* Below the header; names take `name_pt`. */
 static struct layout lay_out(const struct fulcrum_canvas *canvas,
     const struct fulcrum_rows *rows, struct fulcrum_rect rect, double name_pt)
@@ -186,7 +156,30 @@ static struct layout lay_out(const struct fulcrum_canvas *canvas,
         lines = room;
     }
     layout.row_pt = height_pt / fmax(1.0, (double)lines);
-    fit_axis(canvas, rows, &layout);
+    /* All that has a place, with room at both ends for texts beyond bars. */
+    struct fulcrum_limits span = fulcrum_limits_none();
+    struct fulcrum_axis_options options = rows->options;
+    double width_pt = layout.frame.x1 - layout.frame.x0;
+    double widest_pt = 0.0;
+    for (size_t i = 0; i < rows->count; i++) {
+        const struct fulcrum_row *row = &rows->rows[i];
+        for (size_t k = 0; k < row->bar_count; k++) {
+            fulcrum_limits_add(&span, row->bars[k].lo);
+            fulcrum_limits_add(&span, row->bars[k].hi);
+        }
+        fulcrum_limits_add(&span, row->has_mark ? row->mark : (double)NAN);
+        widest_pt = fmax(widest_pt, text_width(canvas, row->lo_text));
+        widest_pt = fmax(widest_pt, text_width(canvas, row->hi_text));
+    }
+    fulcrum_limits_add(&span, rows->centre);
+    fulcrum_limits_add(&span, rows->reach);
+    if (widest_pt > 0.0) {
+        options.pad_frac = fmin(0.3, (widest_pt + 8.0) / width_pt);
+    }
+    options.ticks_wanted = width_pt / pt_per_tick;
+    fulcrum_axis_fit(&layout.axis, &span, &options);
+    layout.axis.from = layout.frame.x0;
+    layout.axis.to = layout.frame.x1;
     return layout;
 }
 
@@ -254,10 +247,19 @@ static void draw_beside(struct fulcrum_canvas *canvas, struct fulcrum_text style
     }
 }
 
-/* Beyond the ends of all bars of the row. */
-static void draw_end_texts(struct fulcrum_canvas *canvas, const struct layout *layout,
-    const struct fulcrum_row *row, double middle)
+static void draw_row(struct fulcrum_canvas *canvas, const struct layout *layout,
+    const struct fulcrum_row *row, double top)
 {
+    double middle = top + layout->row_pt / 2.0;
+    if (row->has_mark && fulcrum_axis_shows(layout->axis.kind, row->mark)) {
+        static const struct fulcrum_marker diamond = {
+            FULCRUM_MARKER_DIAMOND, FULCRUM_MARKER_HOLLOW, 5.0};
+        const struct fulcrum_pen pen = {
+            .rgb = FULCRUM_TONE_INK, .width_pt = 0.8, .kind = FULCRUM_BOX_DATA};
+        fulcrum_canvas_marker(canvas, &pen, &diamond,
+            (struct fulcrum_spot){fulcrum_axis_at(&layout->axis, row->mark), middle});
+    }
+    /* Beyond the ends of all bars of the row. */
     const double gap = 3.0;
     double least = INFINITY;
     double most = -INFINITY;
@@ -276,21 +278,6 @@ static void draw_end_texts(struct fulcrum_canvas *canvas, const struct layout *l
             (struct fulcrum_spot){fulcrum_axis_at(&layout->axis, most) + gap, middle},
             row->hi_text);
     }
-}
-
-static void draw_row(struct fulcrum_canvas *canvas, const struct layout *layout,
-    const struct fulcrum_row *row, double top)
-{
-    double middle = top + layout->row_pt / 2.0;
-    if (row->has_mark && fulcrum_axis_shows(layout->axis.kind, row->mark)) {
-        static const struct fulcrum_marker diamond = {
-            FULCRUM_MARKER_DIAMOND, FULCRUM_MARKER_HOLLOW, 5.0};
-        const struct fulcrum_pen pen = {
-            .rgb = FULCRUM_TONE_INK, .width_pt = 0.8, .kind = FULCRUM_BOX_DATA};
-        fulcrum_canvas_marker(canvas, &pen, &diamond,
-            (struct fulcrum_spot){fulcrum_axis_at(&layout->axis, row->mark), middle});
-    }
-    draw_end_texts(canvas, layout, row, middle);
     struct fulcrum_text style = fulcrum_palette_anchored(FULCRUM_TEXT_TICK, 0.0, 0.5);
     draw_beside(canvas, style, (struct fulcrum_spot){layout->frame.x1 + gap_pt, middle},
         layout->text_pt, row->text);

@@ -13,7 +13,6 @@
 #include <string.h>
 
 #include "model/try.h"
-#include "plots/chart/page.h"
 
 /* Of what only waits; busy parts are drawn in full. */
 static const double pale_opacity = 0.35;
@@ -196,9 +195,8 @@ static void take_columns(struct picture *picture, struct bar *bar)
                        ? number_at(picture, bar->first, picture->chart->whole)
                        : 1.0;
     for (size_t k = 0; k < picture->part_count; k++) {
-        const char *key = picture->parts[k].key;
-        double size = number_at(picture, bar->first, key);
-        if (key[0] == '\0') {
+        double size = number_at(picture, bar->first, picture->parts[k].key);
+        if (picture->parts[k].key[0] == '\0') {
             size = whole - bar->whole;
             size = size < 0.0 && size >= -slack_frac * bar->whole ? 0.0 : size;
             bar->rest = size;
@@ -213,17 +211,16 @@ static void take_columns(struct picture *picture, struct bar *bar)
 
 static void take_rows(struct picture *picture, const char *size_key, struct bar *bar)
 {
-    const struct fulcrum_bar_chart *chart = picture->chart;
     for (size_t i = bar->first; i < bar->end; i++) {
-        double beyond =
-            number_at(picture, i, size_key) - number_at(picture, i, chart->upper);
+        double beyond = number_at(picture, i, size_key) -
+                        number_at(picture, i, picture->chart->upper);
         bar->is_split |= beyond > slack_frac;
     }
     for (size_t k = 0; k < picture->part_count; k++) {
         struct fulcrum_row_part piece = {
             .rgb = fulcrum_palette_pen(picture->parts[k].style).rgb};
         for (size_t i = bar->first; i < bar->end; i++) {
-            const char *key = words_at(picture, i, chart->part_column);
+            const char *key = words_at(picture, i, picture->chart->part_column);
             piece.size = number_at(picture, i, size_key);
             if (strcmp(key, picture->parts[k].key) == 0 && isfinite(piece.size)) {
                 add_part_row(picture, bar, i, piece);
@@ -232,23 +229,6 @@ static void take_rows(struct picture *picture, const char *size_key, struct bar 
                 picture->has_part[k] |= piece.size > 0.0;
             }
         }
-    }
-}
-
-/* Relative to its own value, so that what parts do not add up to makes no shift. */
-static void take_interval(const struct picture *picture,
-    const struct fulcrum_bar_panel *panel, struct bar *bar)
-{
-    const char *key = panel->interval != NULL ? panel->interval : "";
-    struct fulcrum_cell of = fulcrum_table_at(picture->table, bar->first, key);
-    bool is_amount = picture->scale == FULCRUM_ROW_AMOUNT || panel->is_whole;
-    bar->lo = (double)NAN;
-    bar->hi = (double)NAN;
-    if (is_amount && of.number > 0.0 && of.lo > 0.0 && of.hi > 0.0) {
-        double least = panel->is_inverse ? of.number / of.hi : of.lo / of.number;
-        double most = panel->is_inverse ? of.number / of.lo : of.hi / of.number;
-        bar->lo = bar->whole * least;
-        bar->hi = bar->whole * most;
     }
 }
 
@@ -271,7 +251,18 @@ static struct bar bar_at(
     /* What runs without known parts has its rate, and no pieces. */
     bool may_be_empty = picture->chart->failed != NULL && !panel->is_whole;
     bar.is_known = (bar.is_known || may_be_empty) && !bar.has_failed;
-    take_interval(picture, panel, &bar);
+    /* Relative to its own value, so that what parts do not add up to makes no shift. */
+    const char *key = panel->interval != NULL ? panel->interval : "";
+    struct fulcrum_cell of = fulcrum_table_at(picture->table, bar.first, key);
+    bool is_amount = picture->scale == FULCRUM_ROW_AMOUNT || panel->is_whole;
+    bar.lo = (double)NAN;
+    bar.hi = (double)NAN;
+    if (is_amount && of.number > 0.0 && of.lo > 0.0 && of.hi > 0.0) {
+        double least = panel->is_inverse ? of.number / of.hi : of.lo / of.number;
+        double most = panel->is_inverse ? of.number / of.lo : of.hi / of.number;
+        bar.lo = bar.whole * least;
+        bar.hi = bar.whole * most;
+    }
     picture->has_interval |= bar.hi > bar.lo;
     picture->is_split |= bar.is_split;
     return bar;
@@ -347,30 +338,6 @@ static enum fulcrum_status check_part(const struct picture *picture, const char 
     return FULCRUM_OK;
 }
 
-static enum fulcrum_status check_bar(const struct picture *picture,
-    const struct fulcrum_bar_panel *panel, const struct bar *bar,
-    struct fulcrum_error *err)
-{
-    const struct fulcrum_bar_chart *chart = picture->chart;
-    const char *name = name_of(picture, panel->names, bar->first);
-    FAIL_IF(chart->failed != NULL && !bar->is_known && !bar->has_failed, err,
-        FULCRUM_ERR_RANGE, "%s: %s is not known", name, panel->size);
-    bool has_parts = chart->part_column != NULL && !panel->is_whole;
-    for (size_t i = bar->first; i < bar->end && has_parts; i++) {
-        TRY(check_part(picture, panel->size, i, err));
-    }
-    FAIL_IF(bar->rest < 0.0, err, FULCRUM_ERR_RANGE,
-        "row %zu: what is left of %s is %g: expected 0 or more", bar->first + 1,
-        chart->whole != NULL ? chart->whole : "the whole", bar->rest);
-    FAIL_IF(bar->end - bar->first > FULCRUM_ROW_BARS_MAX, err, FULCRUM_ERR_RANGE,
-        "%s: more than %d parts: too many for a bar", name, (int)FULCRUM_ROW_BARS_MAX);
-    FAIL_IF(chart->scale == FULCRUM_ROW_OF_ONE && chart->count == NULL &&
-                !panel->is_whole && !(bar->whole <= shares_most),
-        err, FULCRUM_ERR_RANGE, "shares of %s add up to %g: expected at most %g", name,
-        bar->whole, shares_most);
-    return FULCRUM_OK;
-}
-
 /* "15.6 ms, 16.4k steps/s", "0.58 (0.38 to 0.89)". */
 static const char *text_of(const struct picture *picture,
     const struct fulcrum_bar_panel *panel, const struct bar *bar)
@@ -399,33 +366,29 @@ static const char *text_of(const struct picture *picture,
         canvas, text, ", ", words_at(picture, bar->first, panel->text));
 }
 
-static void take_spans(const struct picture *picture,
-    const struct fulcrum_bar_panel *panel, size_t first, struct fulcrum_row *row)
-{
-    for (size_t k = 0; k < FULCRUM_BAR_SPANS_MAX && panel->spans[k].key != NULL; k++) {
-        const struct fulcrum_bar_span *span = &panel->spans[k];
-        struct fulcrum_cell cell = fulcrum_table_at(picture->table, first, span->key);
-        if (isfinite(cell.lo) && isfinite(cell.hi)) {
-            row->bars[row->bar_count++] = (struct fulcrum_row_bar){cell.lo, cell.hi,
-                span->top_frac, span->bottom_frac, fulcrum_palette_pen(span->style).rgb,
-                span->opacity, ""};
-        }
-    }
-    row->has_mark = panel->mark != NULL;
-    row->mark = number_at(picture, first, panel->mark);
-    row->detail = words_at(picture, first, panel->detail);
-    row->lo_text = words_at(picture, first, panel->lo_text);
-    row->hi_text = words_at(picture, first, panel->hi_text);
-    row->text = words_at(picture, first, panel->text);
-}
-
 /* Name, pieces, interval and words of one bar. */
 static struct fulcrum_row row_at(
     struct picture *picture, const struct fulcrum_bar_panel *panel, size_t first)
 {
     struct fulcrum_row row = {.name = name_of(picture, panel->names, first)};
     if (panel->spans[0].key != NULL) {
-        take_spans(picture, panel, first, &row);
+        for (size_t k = 0; k < FULCRUM_BAR_SPANS_MAX && panel->spans[k].key != NULL;
+             k++) {
+            const struct fulcrum_bar_span *span = &panel->spans[k];
+            struct fulcrum_cell cell =
+                fulcrum_table_at(picture->table, first, span->key);
+            if (isfinite(cell.lo) && isfinite(cell.hi)) {
+                row.bars[row.bar_count++] = (struct fulcrum_row_bar){cell.lo, cell.hi,
+                    span->top_frac, span->bottom_frac,
+                    fulcrum_palette_pen(span->style).rgb, span->opacity, ""};
+            }
+        }
+        row.has_mark = panel->mark != NULL;
+        row.mark = number_at(picture, first, panel->mark);
+        row.detail = words_at(picture, first, panel->detail);
+        row.lo_text = words_at(picture, first, panel->lo_text);
+        row.hi_text = words_at(picture, first, panel->hi_text);
+        row.text = words_at(picture, first, panel->text);
         return row;
     }
     const struct bar bar = bar_at(picture, panel, first);
@@ -483,7 +446,24 @@ static enum fulcrum_status add_panel(struct picture *picture,
             continue;
         }
         const struct bar bar = bar_at(picture, from, row);
-        TRY(check_bar(picture, from, &bar, err));
+        const struct fulcrum_bar_chart *chart = picture->chart;
+        const char *name = name_of(picture, from->names, bar.first);
+        FAIL_IF(chart->failed != NULL && !bar.is_known && !bar.has_failed, err,
+            FULCRUM_ERR_RANGE, "%s: %s is not known", name, from->size);
+        bool has_parts = chart->part_column != NULL && !from->is_whole;
+        for (size_t i = bar.first; i < bar.end && has_parts; i++) {
+            TRY(check_part(picture, from->size, i, err));
+        }
+        FAIL_IF(bar.rest < 0.0, err, FULCRUM_ERR_RANGE,
+            "row %zu: what is left of %s is %g: expected 0 or more", bar.first + 1,
+            chart->whole != NULL ? chart->whole : "the whole", bar.rest);
+        FAIL_IF(bar.end - bar.first > FULCRUM_ROW_BARS_MAX, err, FULCRUM_ERR_RANGE,
+            "%s: more than %d parts: too many for a bar", name,
+            (int)FULCRUM_ROW_BARS_MAX);
+        FAIL_IF(chart->scale == FULCRUM_ROW_OF_ONE && chart->count == NULL &&
+                    !from->is_whole && !(bar.whole <= shares_most),
+            err, FULCRUM_ERR_RANGE, "shares of %s add up to %g: expected at most %g",
+            name, bar.whole, shares_most);
         if (bar.is_known || bar.has_failed ||
             name_of(picture, from->names, row)[0] == '\0') {
             panel->firsts[panel->count++] = row;
@@ -597,22 +577,6 @@ static struct fulcrum_rows lay_rows(struct picture *picture, const struct panel 
     return rows;
 }
 
-static void write_words(const struct picture *picture, struct fulcrum_page *page)
-{
-    const struct {
-        const char **text;
-        const char *key;
-        const char *own;
-    } words[] = {{&page->title, "title", picture->chart->title},
-        {&page->subtitle, "subtitle", picture->chart->subtitle},
-        {&page->footnote, "footnote", picture->chart->footnote}};
-    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
-        const char *said = fulcrum_result_text_of(picture->result, words[i].key);
-        const char *text = said[0] != '\0' ? said : words[i].own;
-        *words[i].text = *words[i].text != NULL ? *words[i].text : text;
-    }
-}
-
 /* Whether some row that is shown has the span. */
 static bool has_span(const struct panel *panel, const struct fulcrum_bar_span *span)
 {
@@ -696,7 +660,18 @@ void fulcrum_bar_chart_draw(
     if (find_panels(picture, fulcrum_canvas_failure(canvas)) != FULCRUM_OK) {
         return;
     }
-    write_words(picture, page);
+    const struct {
+        const char **text;
+        const char *key;
+        const char *own;
+    } words[] = {{&page->title, "title", picture->chart->title},
+        {&page->subtitle, "subtitle", picture->chart->subtitle},
+        {&page->footnote, "footnote", picture->chart->footnote}};
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
+        const char *said = fulcrum_result_text_of(picture->result, words[i].key);
+        const char *text = said[0] != '\0' ? said : words[i].own;
+        *words[i].text = *words[i].text != NULL ? *words[i].text : text;
+    }
     if (picture->panel_count == 0) {
         fulcrum_page_draw_empty(canvas, page);
         return;

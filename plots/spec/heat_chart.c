@@ -110,8 +110,6 @@ struct picture {
     size_t taken_count;
 };
 
-/* --- Axes of cells --- */
-
 /* How unequal steps are: variance over the square of their mean. */
 static double unevenness(const double *values, size_t count, int of_logs)
 {
@@ -202,8 +200,6 @@ static void cells_fit(
     }
 }
 
-/* --- Cells --- */
-
 /* The different numbers of a column. */
 static enum fulcrum_status read_along(struct fulcrum_canvas *canvas,
     const struct fulcrum_table *table, const char *key, struct along *out)
@@ -234,35 +230,6 @@ static size_t index_of(const struct along *along, double value)
     return found != NULL ? (size_t)(found - along->values) : along->count;
 }
 
-static enum fulcrum_status read_cell(struct picture *picture,
-    const struct fulcrum_table *table, size_t row, struct fulcrum_error *err)
-{
-    const struct fulcrum_heat_chart_data *data = picture->data;
-    double x = fulcrum_table_at(table, row, data->x).number;
-    double y = fulcrum_table_at(table, row, data->y).number;
-    FAIL_IF(!isfinite(x) || !isfinite(y), err, FULCRUM_ERR_FORMAT,
-        "point %zu has no value of %s: every point of a heat map has its place",
-        row + 1, isfinite(x) ? data->y : data->x);
-    struct cell *cell = &picture->cells[index_of(&picture->y, y) * picture->x.count +
-                                        index_of(&picture->x, x)];
-    FAIL_IF(cell->is_filled, err, FULCRUM_ERR_FORMAT,
-        "two points at %s = %.6g, %s = %.6g: a heat map takes one for each pair of "
-        "values",
-        data->x, x, data->y, y);
-    struct fulcrum_cell from = fulcrum_table_at(table, row, data->metric);
-    const char *status = fulcrum_table_at(table, row, "status").text;
-    double ratio = fulcrum_table_at(table, row, "cpu_gpu_ratio_used").number;
-    bool has_status =
-        fulcrum_table_find(table, "status") < fulcrum_table_columns(table);
-    *cell = (struct cell){.value = from.number,
-        .lo = from.lo,
-        .hi = from.hi,
-        .ratio_log2 = ratio > 0.0 ? log2(ratio) : (double)NAN,
-        .is_filled = true,
-        .cannot_run = has_status && (status == NULL || strcmp(status, "ok") != 0)};
-    return FULCRUM_OK;
-}
-
 static enum fulcrum_status read_cells(
     struct fulcrum_canvas *canvas, struct picture *picture)
 {
@@ -290,7 +257,29 @@ static enum fulcrum_status read_cells(
         picture->cells[i].ratio_log2 = (double)NAN;
     }
     for (size_t row = 0; row < rows; row++) {
-        TRY(read_cell(picture, table, row, err));
+        double x = fulcrum_table_at(table, row, data->x).number;
+        double y = fulcrum_table_at(table, row, data->y).number;
+        FAIL_IF(!isfinite(x) || !isfinite(y), err, FULCRUM_ERR_FORMAT,
+            "point %zu has no value of %s: every point of a heat map has its place",
+            row + 1, isfinite(x) ? data->y : data->x);
+        struct cell *cell =
+            &picture->cells[index_of(&picture->y, y) * picture->x.count +
+                            index_of(&picture->x, x)];
+        FAIL_IF(cell->is_filled, err, FULCRUM_ERR_FORMAT,
+            "two points at %s = %.6g, %s = %.6g: a heat map takes one for each pair of "
+            "values",
+            data->x, x, data->y, y);
+        struct fulcrum_cell from = fulcrum_table_at(table, row, data->metric);
+        const char *status = fulcrum_table_at(table, row, "status").text;
+        double ratio = fulcrum_table_at(table, row, "cpu_gpu_ratio_used").number;
+        bool has_status =
+            fulcrum_table_find(table, "status") < fulcrum_table_columns(table);
+        *cell = (struct cell){.value = from.number,
+            .lo = from.lo,
+            .hi = from.hi,
+            .ratio_log2 = ratio > 0.0 ? log2(ratio) : (double)NAN,
+            .is_filled = true,
+            .cannot_run = has_status && (status == NULL || strcmp(status, "ok") != 0)};
     }
     return FULCRUM_OK;
 }
@@ -313,32 +302,14 @@ static void count_cells(struct picture *picture)
     }
 }
 
-/* --- The best cell, in words --- */
-
-/* What is good to have much or little of; the rest is neither. */
-static void judge_metric(struct picture *picture)
-{
-    enum { MOST_COUNT = 5 };
-    static const char *const metrics[] = {"steps_per_s", "frames_per_s",
-        "steps_per_j_gpu", "steps_per_j_system", "speedup", /* the more the better */
-        "runtime_s", "runtime_rel", "gpu_j", "system_j"};
-    for (size_t i = 0; i < sizeof metrics / sizeof metrics[0]; i++) {
-        if (strcmp(picture->data->metric, metrics[i]) == 0) {
-            picture->is_judged = true;
-            picture->goal = i < MOST_COUNT ? FULCRUM_GOAL_MOST : FULCRUM_GOAL_LEAST;
-        }
-    }
-}
-
 static void find_best(struct picture *picture)
 {
     bool most = picture->goal == FULCRUM_GOAL_MOST;
     double best = most ? picture->span.hi : picture->span.lo;
     picture->best = picture->cell_count;
     for (size_t i = picture->cell_count; i-- > 0;) {
-        const struct cell *cell = &picture->cells[i];
-        if (is_known(cell)) {
-            double apart = fabs(cell->value - best);
+        if (is_known(&picture->cells[i])) {
+            double apart = fabs(picture->cells[i].value - best);
             picture->best = apart > 0.0 ? picture->best : i;
             picture->usable++;
             picture->near += apart <= near_best_frac * fabs(best) ? 1U : 0U;
@@ -425,8 +396,6 @@ static void note_intervals(struct fulcrum_canvas *canvas, const struct picture *
     }
 }
 
-/* --- Machines --- */
-
 static bool at_one_place(const struct tag *tag, double x, double y)
 {
     return fabs(tag->x - x) <= 1e-9 * fabs(tag->x) &&
@@ -500,25 +469,6 @@ static struct fulcrum_text name_style(const struct picture *picture)
     return style;
 }
 
-static void place_tags(const struct fulcrum_canvas *canvas, struct picture *picture)
-{
-    struct fulcrum_text style = name_style(picture);
-    place_markers(picture);
-    for (size_t k = 0; k < picture->tag_count; k++) {
-        struct tag *tag = &picture->tags[k];
-        struct fulcrum_extent extent =
-            fulcrum_canvas_measure(canvas, &style, tag->name);
-        extent.width_pt += 2.0 * label_margin_pt;
-        const struct fulcrum_label_room room = {
-            picture->panel, picture->taken, picture->taken_count, NULL};
-        tag->is_placed = !tag->is_beyond &&
-                         fulcrum_label_find(&room, tag->spot, extent, &tag->place);
-        if (tag->is_placed) {
-            take_place(picture, tag->place.rect);
-        }
-    }
-}
-
 /* Names those without a mark, then those without a name. */
 static void note_tags(struct fulcrum_canvas *canvas, const struct picture *picture,
     struct fulcrum_page *page)
@@ -573,8 +523,6 @@ static void draw_tags(struct fulcrum_canvas *canvas, const struct picture *pictu
     }
 }
 
-/* --- Contours and lines of constant ratio --- */
-
 /* At the ends of the span a contour is a spot or the border. */
 static void add_level(
     struct picture *picture, double value, bool is_ratio, const char *label)
@@ -599,20 +547,6 @@ static void choose_shares(struct picture *picture)
         (void)snprintf(label, sizeof label, "%.0f %%", 100.0 * share);
         add_level(picture, share * (most ? picture->span.hi : picture->span.lo), false,
             label);
-    }
-}
-
-static void choose_round(struct picture *picture)
-{
-    struct fulcrum_axis axis = {.kind = picture->colours.kind};
-    const struct fulcrum_axis_options options = {.kind = picture->colours.kind,
-        .ticks_wanted = 7.0,
-        .unit = picture->data->unit};
-    fulcrum_axis_fit(&axis, &picture->span, &options);
-    for (size_t i = 0; i < axis.tick_count; i++) {
-        if (axis.ticks[i].label[0] != '\0') {
-            add_level(picture, axis.ticks[i].value, false, axis.ticks[i].label);
-        }
     }
 }
 
@@ -648,7 +582,16 @@ static void choose_levels(struct picture *picture)
     if (contours == FULCRUM_HEAT_SHARES && has_shares) {
         choose_shares(picture);
     } else if (contours != FULCRUM_HEAT_PLAIN) {
-        choose_round(picture);
+        struct fulcrum_axis axis = {.kind = picture->colours.kind};
+        const struct fulcrum_axis_options options = {.kind = picture->colours.kind,
+            .ticks_wanted = 7.0,
+            .unit = picture->data->unit};
+        fulcrum_axis_fit(&axis, &picture->span, &options);
+        for (size_t i = 0; i < axis.tick_count; i++) {
+            if (axis.ticks[i].label[0] != '\0') {
+                add_level(picture, axis.ticks[i].value, false, axis.ticks[i].label);
+            }
+        }
     }
     /* A ratio that is shown is drawn as colour; lines would only repeat that. */
     static const char ratio[] = "cpu_gpu_ratio";
@@ -706,23 +649,6 @@ static struct fulcrum_pen level_pen(
     return fulcrum_palette_rule(fulcrum_palette_heat_ink(share), 1.0);
 }
 
-static void draw_levels(struct fulcrum_canvas *canvas, const struct picture *picture)
-{
-    struct fulcrum_pen paper = fulcrum_palette_rule(FULCRUM_GROUND_PAPER, 2.6);
-    struct fulcrum_pen ink = fulcrum_palette_rule(FULCRUM_TONE_INK, 1.1);
-    paper.opacity = 0.75;
-    ink.dash = FULCRUM_DASH_DOT;
-    for (size_t i = 0; i < picture->level_count; i++) {
-        if (picture->levels[i].is_ratio) {
-            stroke_contour(canvas, &paper, &picture->contours[i]);
-            stroke_contour(canvas, &ink, &picture->contours[i]);
-            continue;
-        }
-        const struct fulcrum_pen pen = level_pen(picture, &picture->levels[i]);
-        stroke_contour(canvas, &pen, &picture->contours[i]);
-    }
-}
-
 /* A plate of the colour below breaks the line, as if it left its label free. */
 static void draw_label(struct fulcrum_canvas *canvas, const struct picture *picture,
     const struct level *level, struct fulcrum_rect rect)
@@ -737,29 +663,6 @@ static void draw_label(struct fulcrum_canvas *canvas, const struct picture *pict
     }
     draw_on_plate(canvas, &plate, &style, rect, level->label);
 }
-
-/* Labels that find a place clear of machines and of each other. */
-static void draw_labels(struct fulcrum_canvas *canvas, const struct picture *picture)
-{
-    const struct fulcrum_line_crowd crowd = {picture->contours, picture->level_count};
-    struct fulcrum_text style = fulcrum_palette_text(FULCRUM_TEXT_FLAG);
-    struct fulcrum_rect taken[TAKEN_MAX + LEVELS_MAX];
-    struct fulcrum_label_room room = {
-        picture->panel, taken, picture->taken_count, NULL};
-    memcpy(taken, picture->taken, sizeof picture->taken);
-    for (size_t i = 0; i < picture->level_count; i++) {
-        struct fulcrum_extent extent =
-            fulcrum_canvas_measure(canvas, &style, picture->levels[i].label);
-        extent.width_pt += 2.0 * label_margin_pt;
-        struct fulcrum_rect rect;
-        if (fulcrum_line_label_find(&crowd, i, &room, extent, &rect)) {
-            draw_label(canvas, picture, &picture->levels[i], rect);
-            taken[room.taken_count++] = rect;
-        }
-    }
-}
-
-/* --- The frame, and the scale of colours --- */
 
 static unsigned colour_at(int index)
 {
@@ -800,14 +703,38 @@ static void lay_out(struct fulcrum_canvas *canvas, const struct fulcrum_page *pa
     y->axis.to = panel.y0;
     picture->panel = panel;
     picture->body = body;
-    place_tags(canvas, picture);
+    struct fulcrum_text style = name_style(picture);
+    place_markers(picture);
+    for (size_t k = 0; k < picture->tag_count; k++) {
+        struct tag *tag = &picture->tags[k];
+        struct fulcrum_extent extent =
+            fulcrum_canvas_measure(canvas, &style, tag->name);
+        extent.width_pt += 2.0 * label_margin_pt;
+        const struct fulcrum_label_room room = {
+            picture->panel, picture->taken, picture->taken_count, NULL};
+        tag->is_placed = !tag->is_beyond &&
+                         fulcrum_label_find(&room, tag->spot, extent, &tag->place);
+        if (tag->is_placed) {
+            take_place(picture, tag->place.rect);
+        }
+    }
 }
 
-/* The scale of colours, with the contours on it: those without a label too. */
-static void draw_scale(struct fulcrum_canvas *canvas, const struct picture *picture)
+static void draw_frame(struct fulcrum_canvas *canvas, const struct picture *picture)
 {
     const struct fulcrum_pen line = fulcrum_palette_rule(FULCRUM_TONE_SOFT, 0.8);
     struct fulcrum_rect panel = picture->panel;
+    const struct fulcrum_side_axis sides[] = {
+        {&picture->y.axis, FULCRUM_SIDE_LEFT, panel, 0.0, 0.0, picture->data->y_label,
+            FULCRUM_AXIS_TICKS | FULCRUM_AXIS_NUMBERS},
+        {&picture->x.axis, FULCRUM_SIDE_BELOW, panel, picture->body.x0, panel.x1 + 10.0,
+            picture->data->x_label, FULCRUM_AXIS_TICKS | FULCRUM_AXIS_NUMBERS}};
+    fulcrum_header_draw(canvas, &picture->header, picture->body);
+    fulcrum_canvas_record(canvas, FULCRUM_BOX_PANEL, panel);
+    fulcrum_canvas_border(canvas, &line, panel);
+    fulcrum_side_axis_draw(canvas, &sides[0]);
+    fulcrum_side_axis_draw(canvas, &sides[1]);
+    /* The scale of colours, with the contours on it: those without a label too. */
     struct fulcrum_rect bar = {panel.x1 + scale_gap_pt, panel.y0,
         panel.x1 + scale_gap_pt + scale_pt, panel.y1};
     double step_pt = (bar.y1 - bar.y0) / COLOURS;
@@ -838,25 +765,6 @@ static void draw_scale(struct fulcrum_canvas *canvas, const struct picture *pict
         .parts = FULCRUM_AXIS_TICKS | FULCRUM_AXIS_NUMBERS};
     fulcrum_side_axis_draw(canvas, &right);
 }
-
-static void draw_frame(struct fulcrum_canvas *canvas, const struct picture *picture)
-{
-    const struct fulcrum_pen line = fulcrum_palette_rule(FULCRUM_TONE_SOFT, 0.8);
-    struct fulcrum_rect panel = picture->panel;
-    const struct fulcrum_side_axis sides[] = {
-        {&picture->y.axis, FULCRUM_SIDE_LEFT, panel, 0.0, 0.0, picture->data->y_label,
-            FULCRUM_AXIS_TICKS | FULCRUM_AXIS_NUMBERS},
-        {&picture->x.axis, FULCRUM_SIDE_BELOW, panel, picture->body.x0, panel.x1 + 10.0,
-            picture->data->x_label, FULCRUM_AXIS_TICKS | FULCRUM_AXIS_NUMBERS}};
-    fulcrum_header_draw(canvas, &picture->header, picture->body);
-    fulcrum_canvas_record(canvas, FULCRUM_BOX_PANEL, panel);
-    fulcrum_canvas_border(canvas, &line, panel);
-    fulcrum_side_axis_draw(canvas, &sides[0]);
-    fulcrum_side_axis_draw(canvas, &sides[1]);
-    draw_scale(canvas, picture);
-}
-
-/* --- Colours --- */
 
 /* On the page, the border below cell i. */
 static double border_at(const struct along *along, size_t i)
@@ -936,8 +844,6 @@ static void draw_cells(struct fulcrum_canvas *canvas, struct picture *picture)
     }
 }
 
-/* --- The page --- */
-
 static void explain_marks(struct fulcrum_page *page, const struct picture *picture)
 {
     bool has_contour = false;
@@ -987,13 +893,42 @@ static void draw_picture(
     if (trace_levels(canvas, picture) == FULCRUM_OK) {
         fulcrum_page_draw(canvas, page);
         draw_cells(canvas, picture);
-        draw_levels(canvas, picture);
+        struct fulcrum_pen paper = fulcrum_palette_rule(FULCRUM_GROUND_PAPER, 2.6);
+        struct fulcrum_pen ink = fulcrum_palette_rule(FULCRUM_TONE_INK, 1.1);
+        paper.opacity = 0.75;
+        ink.dash = FULCRUM_DASH_DOT;
+        for (size_t i = 0; i < picture->level_count; i++) {
+            if (picture->levels[i].is_ratio) {
+                stroke_contour(canvas, &paper, &picture->contours[i]);
+                stroke_contour(canvas, &ink, &picture->contours[i]);
+                continue;
+            }
+            const struct fulcrum_pen pen = level_pen(picture, &picture->levels[i]);
+            stroke_contour(canvas, &pen, &picture->contours[i]);
+        }
         draw_frame(canvas, picture);
         if (has_star(picture)) {
             fulcrum_canvas_star(canvas, best_spot(picture));
         }
         draw_tags(canvas, picture);
-        draw_labels(canvas, picture);
+        /* Labels that find a place clear of machines and of each other. */
+        const struct fulcrum_line_crowd crowd = {
+            picture->contours, picture->level_count};
+        struct fulcrum_text style = fulcrum_palette_text(FULCRUM_TEXT_FLAG);
+        struct fulcrum_rect taken[TAKEN_MAX + LEVELS_MAX];
+        struct fulcrum_label_room room = {
+            picture->panel, taken, picture->taken_count, NULL};
+        memcpy(taken, picture->taken, sizeof picture->taken);
+        for (size_t i = 0; i < picture->level_count; i++) {
+            struct fulcrum_extent extent =
+                fulcrum_canvas_measure(canvas, &style, picture->levels[i].label);
+            extent.width_pt += 2.0 * label_margin_pt;
+            struct fulcrum_rect rect;
+            if (fulcrum_line_label_find(&crowd, i, &room, extent, &rect)) {
+                draw_label(canvas, picture, &picture->levels[i], rect);
+                taken[room.taken_count++] = rect;
+            }
+        }
     }
 }
 
@@ -1011,7 +946,17 @@ static void draw_heat(
         fulcrum_page_draw_empty(canvas, page);
         return;
     }
-    judge_metric(picture);
+    /* What is good to have much or little of; the rest is neither. */
+    enum { MOST_COUNT = 5 };
+    static const char *const metrics[] = {"steps_per_s", "frames_per_s",
+        "steps_per_j_gpu", "steps_per_j_system", "speedup", /* the more the better */
+        "runtime_s", "runtime_rel", "gpu_j", "system_j"};
+    for (size_t i = 0; i < sizeof metrics / sizeof metrics[0]; i++) {
+        if (strcmp(picture->data->metric, metrics[i]) == 0) {
+            picture->is_judged = true;
+            picture->goal = i < MOST_COUNT ? FULCRUM_GOAL_MOST : FULCRUM_GOAL_LEAST;
+        }
+    }
     find_best(picture);
     picture->header = (struct fulcrum_header){
         picture->data->value_name, make_finding(canvas, picture)};

@@ -192,11 +192,6 @@ static const struct fulcrum_line_key *find_x(
     return found != NULL ? found : &chart->x[0];
 }
 
-static bool has_gaps(enum fulcrum_line_look look)
-{
-    return look == FULCRUM_LINE_MARKED || look == FULCRUM_LINE_BROKEN;
-}
-
 static bool is_joined(enum fulcrum_line_look look)
 {
     return look != FULCRUM_LINE_POINTS && look != FULCRUM_LINE_BARS;
@@ -329,9 +324,17 @@ static void find_cells(struct picture *picture)
     }
 }
 
-static enum fulcrum_status check_spots(const struct picture *picture,
-    const struct spot_row *spots, size_t count, struct fulcrum_error *err)
+/* The lines of the picture with the rows of each, none where there are no rows. */
+static enum fulcrum_status take_lines(struct picture *picture)
 {
+    struct fulcrum_error *err = fulcrum_canvas_failure(picture->canvas);
+    size_t rows = fulcrum_table_rows(picture->table);
+    struct spot_row *spots = fulcrum_canvas_room(picture->canvas, rows, sizeof *spots);
+    size_t *order = fulcrum_canvas_room(picture->canvas, rows, sizeof *order);
+    double *x = fulcrum_canvas_room(picture->canvas, rows, sizeof *x);
+    TRY(rows > 0 ? check_columns(picture->chart, picture->table, picture->x, err)
+                 : FULCRUM_OK);
+    size_t count = find_spots(picture, spots);
     bool is_sweep = picture->chart->panels[0].series[0].look == FULCRUM_LINE_MARKED;
     size_t cells = count > 0 ? 1 : 0; /* of charts that have one line in each */
     for (size_t i = 1; i < count; i++) {
@@ -347,21 +350,6 @@ static enum fulcrum_status check_spots(const struct picture *picture,
     FAIL_IF(has_free_cells(picture->chart) && cells > FULCRUM_LINE_CELLS_MAX, err,
         FULCRUM_ERR_RANGE, "%zu %s: a chart holds at most %d", cells,
         picture->chart->cell_name, (int)FULCRUM_LINE_CELLS_MAX);
-    return FULCRUM_OK;
-}
-
-/* The lines of the picture with the rows of each, none where there are no rows. */
-static enum fulcrum_status take_lines(struct picture *picture)
-{
-    struct fulcrum_error *err = fulcrum_canvas_failure(picture->canvas);
-    size_t rows = fulcrum_table_rows(picture->table);
-    struct spot_row *spots = fulcrum_canvas_room(picture->canvas, rows, sizeof *spots);
-    size_t *order = fulcrum_canvas_room(picture->canvas, rows, sizeof *order);
-    double *x = fulcrum_canvas_room(picture->canvas, rows, sizeof *x);
-    TRY(rows > 0 ? check_columns(picture->chart, picture->table, picture->x, err)
-                 : FULCRUM_OK);
-    size_t count = find_spots(picture, spots);
-    TRY(check_spots(picture, spots, count, err));
     for (size_t i = 0; i < count; i++) {
         struct line *line = &picture->lines[spots[i].line];
         order[i] = spots[i].row;
@@ -451,12 +439,6 @@ static void take_value(struct values *values, const struct fulcrum_cell *x,
     values->has_interval |= values->has_ends && cell->hi > cell->lo;
 }
 
-static bool is_here(
-    const struct picture *picture, const struct place *place, size_t row)
-{
-    return place->group == NULL || strcmp(group_of(picture, row), place->group) == 0;
-}
-
 /* A text beside a mark; two references that say the same say it once. */
 static void add_note(struct place *place, struct fulcrum_spot spot, const char *text)
 {
@@ -496,7 +478,10 @@ static void take_values(struct picture *picture, struct values *values,
         struct fulcrum_cell x =
             fulcrum_table_at(picture->table, row, picture->x->column);
         bool is_known = isfinite(cell.number);
-        if (!is_here(picture, place, row) || !(is_known || has_gaps(from->look))) {
+        if (!(place->group == NULL ||
+                strcmp(group_of(picture, row), place->group) == 0) ||
+            !(is_known || (from->look == FULCRUM_LINE_MARKED ||
+                              from->look == FULCRUM_LINE_BROKEN))) {
             continue;
         }
         cell = (struct fulcrum_cell){
@@ -548,9 +533,8 @@ static void learn_series(struct picture *picture, size_t line,
         learn(picture, SLOT_COLOURS + from->colour - 1, swatch, from->colour - 1,
             said(picture, from->y, from->label));
     } else if (!has_own && (joins || has_marks)) {
-        const char *name = picture->names[line];
         learn(picture, SLOT_LINES + line, swatch, line_style(picture, line),
-            name[0] != '\0' ? name : "predicted");
+            picture->names[line][0] != '\0' ? picture->names[line] : "predicted");
     }
 }
 
@@ -609,13 +593,12 @@ static void find_best(struct picture *picture, struct place *place)
 {
     const struct fulcrum_line_panel *from = place->from;
     struct fulcrum_panel *panel = &place->panel;
-    const struct fulcrum_panel_series *series = &place->series[0];
     bool is_judged = picture->chart->best_name != NULL && !from->is_unjudged;
     if (picture->line_count != 1 || !is_judged || panel->series_count == 0) {
         return;
     }
     struct fulcrum_best best =
-        fulcrum_best_find(series->points, series->count, from->goal);
+        fulcrum_best_find(place->series[0].points, place->series[0].count, from->goal);
     if (best.shape == FULCRUM_BEST_NONE) {
         return;
     }
@@ -665,23 +648,6 @@ static void note_point(const struct picture *picture, struct place *place,
     }
 }
 
-/* A row of a reference that belongs to the panel. */
-static void add_point(
-    struct picture *picture, struct place *place, struct values *values, size_t row)
-{
-    const struct fulcrum_table *table = picture->published;
-    const char *name = fulcrum_chart_words(table, row, "name");
-    struct fulcrum_cell x = fulcrum_table_at(table, row, "x");
-    struct fulcrum_cell value = fulcrum_table_at(table, row, "value");
-    take_value(values, &x, &value);
-    if (fulcrum_table_at(table, row, "is_fitted").number > 0.0) {
-        values->points[values->count - 1].is_hollow = true;
-        learn(picture, SLOT_SEEN, FULCRUM_SWATCH_HOLLOW, GREY_STYLE,
-            "hollow: the fit has seen it");
-    }
-    note_point(picture, place, (struct fulcrum_spot){x.number, value.number}, name);
-}
-
 /* Points of references. Bars show how far rounding lets them be off. */
 static void add_published(struct picture *picture, struct place *place)
 {
@@ -700,7 +666,18 @@ static void add_published(struct picture *picture, struct place *place)
                 PUBLISHED_MAX, fulcrum_chart_words(table, i, "name"));
         if (index < PUBLISHED_MAX &&
             fulcrum_table_at(table, i, "panel").number == (double)place->which) {
-            add_point(picture, place, &values[index], i);
+            /* A row of a reference that belongs to the panel. */
+            const char *name = fulcrum_chart_words(table, i, "name");
+            struct fulcrum_cell x = fulcrum_table_at(table, i, "x");
+            struct fulcrum_cell value = fulcrum_table_at(table, i, "value");
+            take_value(&values[index], &x, &value);
+            if (fulcrum_table_at(table, i, "is_fitted").number > 0.0) {
+                values[index].points[values[index].count - 1].is_hollow = true;
+                learn(picture, SLOT_SEEN, FULCRUM_SWATCH_HOLLOW, GREY_STYLE,
+                    "hollow: the fit has seen it");
+            }
+            note_point(
+                picture, place, (struct fulcrum_spot){x.number, value.number}, name);
         }
     }
     for (size_t i = 0; i < picture->published_count; i++) {
@@ -1110,22 +1087,6 @@ static void write_words(struct picture *picture, const struct fulcrum_result *re
     }
 }
 
-static void explain(struct picture *picture)
-{
-    const struct fulcrum_line_chart *chart = picture->chart;
-    bool has_band = chart->ideal_frac > 0.0;
-    learn(picture, has_band ? SLOT_IDEAL_BAND : SLOT_IDEAL,
-        has_band ? FULCRUM_SWATCH_BAND : FULCRUM_SWATCH_LINE, GREY_STYLE,
-        chart->ideal_name);
-    /* What points of a line's own colour are. */
-    for (size_t k = 0; k < FULCRUM_LINE_SERIES_MAX; k++) {
-        const struct fulcrum_line_series *series = &chart->panels[0].series[k];
-        bool is_points = series->look == FULCRUM_LINE_POINTS && series->colour == 0;
-        learn(picture, SLOT_POINTS + k, FULCRUM_SWATCH_MARKER, 0,
-            is_points ? series->label : NULL);
-    }
-}
-
 /* Keeps the landmarks within the axis, by x; the footnote names the others. */
 static void take_landmarks(struct picture *picture, const struct fulcrum_table *table)
 {
@@ -1161,31 +1122,6 @@ static double flag_row_pt(const struct fulcrum_canvas *canvas)
     return fulcrum_palette_height_pt(canvas, FULCRUM_TEXT_FLAG) + 0.5;
 }
 
-/* Returns the rows that names take; the footnote lists those without a place. */
-static size_t place_flags(struct picture *picture)
-{
-    struct fulcrum_canvas *canvas = picture->canvas;
-    struct fulcrum_text style = fulcrum_palette_text(FULCRUM_TEXT_FLAG);
-    struct fulcrum_flag_post *posts = picture->posts;
-    const struct fulcrum_panel *panel = &picture->panels[0];
-    for (size_t i = 0; i < picture->landmark_count; i++) {
-        const struct landmark *landmark = &picture->landmarks[i];
-        posts[i].x = fulcrum_axis_at(&panel->x, landmark->x);
-        posts[i].width_pt =
-            fulcrum_canvas_measure(canvas, &style, landmark->text).width_pt;
-    }
-    double rows_max = floor(
-        flags_frac * fulcrum_canvas_extent(canvas).height_pt / flag_row_pt(canvas));
-    const struct fulcrum_flag_room room = {
-        panel->header.x0, panel->header.x1, (size_t)rows_max};
-    size_t rows = fulcrum_flag_posts_place(posts, picture->landmark_count, &room);
-    for (size_t i = 0; i < picture->landmark_count; i++) {
-        fulcrum_page_note(canvas, picture->page, "Lines without a name: ",
-            posts[i].is_shown ? NULL : picture->landmarks[i].text);
-    }
-    return rows;
-}
-
 /* Poles stand on the first panel; thin lines carry them on through all panels. */
 static void draw_flags(const struct picture *picture)
 {
@@ -1217,10 +1153,27 @@ static void draw_flags(const struct picture *picture)
 static void place_landmarks(
     struct picture *picture, const struct fulcrum_table *landmarks)
 {
-    struct fulcrum_stack *stack = &picture->cells[0].stack;
     take_landmarks(picture, landmarks);
-    size_t rows = place_flags(picture);
-    for (size_t i = 0; i < stack->count; i++) {
+    /* The footnote lists those without a place. */
+    struct fulcrum_canvas *canvas = picture->canvas;
+    struct fulcrum_text style = fulcrum_palette_text(FULCRUM_TEXT_FLAG);
+    struct fulcrum_flag_post *posts = picture->posts;
+    const struct fulcrum_panel *panel = &picture->panels[0];
+    for (size_t i = 0; i < picture->landmark_count; i++) {
+        posts[i].x = fulcrum_axis_at(&panel->x, picture->landmarks[i].x);
+        posts[i].width_pt =
+            fulcrum_canvas_measure(canvas, &style, picture->landmarks[i].text).width_pt;
+    }
+    double rows_max = floor(
+        flags_frac * fulcrum_canvas_extent(canvas).height_pt / flag_row_pt(canvas));
+    const struct fulcrum_flag_room room = {
+        panel->header.x0, panel->header.x1, (size_t)rows_max};
+    size_t rows = fulcrum_flag_posts_place(posts, picture->landmark_count, &room);
+    for (size_t i = 0; i < picture->landmark_count; i++) {
+        fulcrum_page_note(canvas, picture->page, "Lines without a name: ",
+            posts[i].is_shown ? NULL : picture->landmarks[i].text);
+    }
+    for (size_t i = 0; i < picture->cells[0].stack.count; i++) {
         picture->panels[i].guides = picture->guides;
         picture->panels[i].guide_count = picture->landmark_count;
     }
@@ -1228,8 +1181,8 @@ static void place_landmarks(
         rows > 0 ? (double)rows * flag_row_pt(picture->canvas) + flags_gap_pt : 0.0;
     learn(picture, SLOT_LANDMARKS, FULCRUM_SWATCH_GUIDE, 0,
         picture->landmark_count > 0 ? picture->chart->landmark_name : NULL);
-    fulcrum_stack_place(
-        picture->canvas, stack, fulcrum_page_body(picture->canvas, picture->page));
+    fulcrum_stack_place(picture->canvas, &picture->cells[0].stack,
+        fulcrum_page_body(picture->canvas, picture->page));
 }
 
 /* Leaves out cells where nothing is drawn; returns how many there are. */
@@ -1305,31 +1258,13 @@ static void label_cells(struct picture *picture, const struct grid *grid)
     /* A row above an empty place names its axis in all cells: frames stay in line. */
     size_t first_named = grid->rows - (count % grid->columns != 0 ? 2 : 1);
     for (size_t i = 0; i < count; i++) {
-        struct fulcrum_stack *stack = &picture->cells[i].stack;
         const struct fulcrum_line_panel *from =
             picture->places[picture->cells[i].first].from;
         bool is_named =
             !has_free_cells(picture->chart) || i / grid->columns >= first_named;
         const char *label = from->x_label != NULL ? from->x_label : picture->x->words;
-        stack->panels[stack->count - 1].x_label =
+        picture->cells[i].stack.panels[picture->cells[i].stack.count - 1].x_label =
             is_named ? said(picture, "x", label) : "";
-    }
-}
-
-/* Frames of all cells begin at one distance, so that columns are in line. */
-static void place_cells(
-    struct picture *picture, struct fulcrum_rect body, const struct grid *grid)
-{
-    double left_pt = 0.0;
-    for (size_t i = 0; i < picture->cell_count; i++) {
-        struct fulcrum_stack *stack = &picture->cells[i].stack;
-        fulcrum_stack_fit(picture->canvas, stack, grid_cell(grid, body, i));
-        left_pt = fmax(left_pt, stack->left_pt);
-    }
-    for (size_t i = 0; i < picture->cell_count; i++) {
-        struct fulcrum_stack *stack = &picture->cells[i].stack;
-        stack->left_pt = left_pt;
-        fulcrum_stack_place(picture->canvas, stack, grid_cell(grid, body, i));
     }
 }
 
@@ -1357,7 +1292,18 @@ static void draw_cells(struct picture *picture)
         }
     }
     label_cells(picture, &grid);
-    place_cells(picture, body, &grid);
+    /* Frames of all cells begin at one distance, so that columns are in line. */
+    double left_pt = 0.0;
+    for (size_t i = 0; i < picture->cell_count; i++) {
+        struct fulcrum_stack *stack = &picture->cells[i].stack;
+        fulcrum_stack_fit(picture->canvas, stack, grid_cell(&grid, body, i));
+        left_pt = fmax(left_pt, stack->left_pt);
+    }
+    for (size_t i = 0; i < picture->cell_count; i++) {
+        struct fulcrum_stack *stack = &picture->cells[i].stack;
+        stack->left_pt = left_pt;
+        fulcrum_stack_place(picture->canvas, stack, grid_cell(&grid, body, i));
+    }
     const struct fulcrum_table *landmarks =
         fulcrum_result_table_of(picture->result, "landmarks");
     if (fulcrum_table_rows(landmarks) > 0) {
@@ -1399,7 +1345,18 @@ void fulcrum_line_chart_draw(
         fulcrum_page_draw_empty(canvas, page);
         return;
     }
-    explain(picture);
+    const struct fulcrum_line_chart *chart = picture->chart;
+    bool has_band = chart->ideal_frac > 0.0;
+    learn(picture, has_band ? SLOT_IDEAL_BAND : SLOT_IDEAL,
+        has_band ? FULCRUM_SWATCH_BAND : FULCRUM_SWATCH_LINE, GREY_STYLE,
+        chart->ideal_name);
+    /* What points of a line's own colour are. */
+    for (size_t k = 0; k < FULCRUM_LINE_SERIES_MAX; k++) {
+        const struct fulcrum_line_series *series = &chart->panels[0].series[k];
+        bool is_points = series->look == FULCRUM_LINE_POINTS && series->colour == 0;
+        learn(picture, SLOT_POINTS + k, FULCRUM_SWATCH_MARKER, 0,
+            is_points ? series->label : NULL);
+    }
     find_top(picture);
     draw_cells(picture);
 }

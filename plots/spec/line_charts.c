@@ -8,13 +8,17 @@
         .kind = FULCRUM_AXIS_##scale, .pad_frac = __VA_ARGS__                          \
     }
 
+/* A chart and, behind it, what its lines show. */
 #define LINE_CHART(of, called, words)                                                  \
+    static const struct fulcrum_line_chart of;                                         \
     const struct fulcrum_chart fulcrum_chart_##of = {.name = (called),                 \
         .summary = (words),                                                            \
         .lines = &(of),                                                                \
-        .draw = fulcrum_line_chart_draw}
+        .draw = fulcrum_line_chart_draw};                                              \
+    static const struct fulcrum_line_chart of
 
-static const struct fulcrum_line_chart node = {
+LINE_CHART(node, "node",
+    "machines with 1 to all of their GPUs: throughput, performance per watt") = {
     .table = "rows",
     .footnote = "System watts count unused GPUs as idle; times scaled from another "
                 "machine, and watts of presets, are priors",
@@ -30,10 +34,8 @@ static const struct fulcrum_line_chart node = {
     .best_name = "best, or fewest GPUs within 1 % of it",
 };
 
-LINE_CHART(node, "node",
-    "machines with 1 to all of their GPUs: throughput, performance per watt");
-
-static const struct fulcrum_line_chart actors = {
+LINE_CHART(
+    actors, "actors", "runtime, watts and performance per watt against the actors") = {
     .table = "points",
     .x = {{"actor_count", "actors"}},
     .x_name = "actors",
@@ -54,9 +56,7 @@ static const struct fulcrum_line_chart actors = {
 };
 
 LINE_CHART(
-    actors, "actors", "runtime, watts and performance per watt against the actors");
-
-static const struct fulcrum_line_chart ratio = {
+    ratio, "ratio", "throughput and performance per watt against the CPU/GPU ratio") = {
     .table = "points",
     .x = {{"cpu_gpu_ratio_used", "CPU/GPU ratio (hardware threads / SMs)"},
         {"actor_threads_per_learner_core", "actor threads / learner cores"}},
@@ -68,11 +68,9 @@ static const struct fulcrum_line_chart ratio = {
     .landmark_name = "existing machine at its ratio",
 };
 
-LINE_CHART(
-    ratio, "ratio", "throughput and performance per watt against the CPU/GPU ratio");
-
 /* Which resource saturates first, and which ones wait for it. */
-static const struct fulcrum_line_chart busy = {
+LINE_CHART(
+    busy, "busy", "how busy CPU threads, host and GPU are, beside the throughput") = {
     .table = "points",
     .x = {{"cpu_gpu_ratio_used", "CPU/GPU ratio (hardware threads / SMs)", NULL},
         {"actor_threads_per_learner_core", "actor threads / learner cores", NULL},
@@ -87,11 +85,9 @@ static const struct fulcrum_line_chart busy = {
     .best_name = "best, or the first value within 1 % of it",
 };
 
-LINE_CHART(
-    busy, "busy", "how busy CPU threads, host and GPU are, beside the throughput");
-
 /* Figure 3 of Inci et al. 2020, left. */
-static const struct fulcrum_line_chart runtime = {
+LINE_CHART(runtime, "runtime",
+    "runtime and speed-up against the actors, with published points") = {
     .table = "points",
     .x = {{"actor_count", "actors"}},
     .x_name = "actors",
@@ -105,11 +101,10 @@ static const struct fulcrum_line_chart runtime = {
             .note_unit = "x"}},
 };
 
-LINE_CHART(runtime, "runtime",
-    "runtime and speed-up against the actors, with published points");
-
 /* The same figure, right. */
-static const struct fulcrum_line_chart power = {
+LINE_CHART(power, "power",
+    "GPU watts and performance per GPU watt against the actors, with "
+    "published points") = {
     .table = "points",
     .x = {{"actor_count", "actors"}},
     .x_name = "actors",
@@ -119,12 +114,8 @@ static const struct fulcrum_line_chart power = {
             .note_unit = ""}},
 };
 
-LINE_CHART(power, "power",
-    "GPU watts and performance per GPU watt against the actors, with "
-    "published points");
-
 /* Its Figure 4. */
-static const struct fulcrum_line_chart sm = {
+LINE_CHART(sm, "sm", "slowdown against the SMs in use, with published points") = {
     .table = "points",
     .x = {{"run.sm_count", "SMs of the GPU in use"}},
     .x_name = "SMs",
@@ -137,9 +128,9 @@ static const struct fulcrum_line_chart sm = {
     .top_label = "CPU/GPU ratio: hardware threads / SMs in use",
 };
 
-LINE_CHART(sm, "sm", "slowdown against the SMs in use, with published points");
-
-static const struct fulcrum_line_chart memory = {
+/* The design space of Fu et al. 2021 (COPA), and what it does to a run. */
+LINE_CHART(memory, "memory",
+    "caches and bandwidths against GPU time and throughput, or what meets a gain") = {
     .table = "factors",
     .footnote = "All else equal: SMs, clocks, latencies, launches, CPU",
     .interval_footnote =
@@ -157,11 +148,8 @@ static const struct fulcrum_line_chart memory = {
     .is_close_up = true,
 };
 
-/* The design space of Fu et al. 2021 (COPA), and what it does to a run. */
-LINE_CHART(memory, "memory",
-    "caches and bandwidths against GPU time and throughput, or what meets a gain");
-
-static const struct fulcrum_line_chart scaling = {
+LINE_CHART(scaling, "scaling",
+    "training on many GPUs: weak and strong scaling, where hybrid wins") = {
     .table = "rows",
     .x = {{"gpu_count", "GPUs", NULL, 1.0}},
     .x_name = "GPUs",
@@ -182,11 +170,8 @@ static const struct fulcrum_line_chart scaling = {
     .guide_name = "hybrid begins to win",
 };
 
-LINE_CHART(scaling, "scaling",
-    "training on many GPUs: weak and strong scaling, where hybrid wins");
-
 /* What is lost is easier seen than in speed-ups. */
-static const struct fulcrum_line_chart efficiency = {
+LINE_CHART(efficiency, "scaling", "published speed-ups beside their predictions") = {
     .table = "rows",
     .x = {{"gpu_count", "GPUs"}, {"node_count", "machines"}},
     .x_name = "",
@@ -199,13 +184,12 @@ static const struct fulcrum_line_chart efficiency = {
     .marks = {{"held_out", "no", "published, seen by the fit", false}},
 };
 
-LINE_CHART(efficiency, "scaling", "published speed-ups beside their predictions");
-
 /*
  * Time in proportion to 1 / SMs is a straight line of the same slope anywhere, and what
  * does not need the SMs is a flat one.
  */
-static const struct fulcrum_line_chart sm_time = {
+LINE_CHART(
+    sm_time, "sm-time", "times of inference and training on a part of a GPU's SMs") = {
     .table = "samples",
     .x = {{"x", "SMs"}},
     .x_name = "SMs",
@@ -223,10 +207,7 @@ static const struct fulcrum_line_chart sm_time = {
     .marks = {{"state", "disturbed", "disturbed sample", true}},
 };
 
-LINE_CHART(
-    sm_time, "sm-time", "times of inference and training on a part of a GPU's SMs");
-
-static const struct fulcrum_line_chart cost = {
+LINE_CHART(cost, "cost", "time of one solution against the number of actors") = {
     .table = "costs",
     .x = {{"actor_count", "actors"}},
     .x_name = "actors",
@@ -237,10 +218,8 @@ static const struct fulcrum_line_chart cost = {
     .names_marks = true,
 };
 
-LINE_CHART(cost, "cost", "time of one solution against the number of actors");
-
 /* Of two metrics the front is a staircase; a third one has a colour. */
-static const struct fulcrum_line_chart pareto = {
+LINE_CHART(pareto, "pareto", "designs that no other beats in two or three metrics") = {
     .table = "points",
     .x = {{"along", ""}},
     .lines = {{"colour"}},
@@ -254,8 +233,6 @@ static const struct fulcrum_line_chart pareto = {
     .marks = {{"state", "beaten", "beaten by one of them", true}},
     .note_column = "note",
 };
-
-LINE_CHART(pareto, "pareto", "designs that no other beats in two or three metrics");
 
 /* Errors below, which a plot over several decades hides. */
 #define PARITY_OF(what, where)                                                         \
@@ -272,7 +249,8 @@ LINE_CHART(pareto, "pareto", "designs that no other beats in two or three metric
         .y_axis = AXIS(LINEAR, 0.08), .weight = 0.6, .x_axis = AXIS(LOG, 0.05)         \
     }
 
-static const struct fulcrum_line_chart parity = {
+LINE_CHART(
+    parity, "parity", "predicted against measured over all references, with errors") = {
     .table = "points",
     .x = {{"measured"}},
     .lines = {{"family"}},
@@ -290,11 +268,9 @@ static const struct fulcrum_line_chart parity = {
     .full_name = "filled: predicted",
 };
 
-LINE_CHART(
-    parity, "parity", "predicted against measured over all references, with errors");
-
 /* A cell for each batching rule and number of environments per actor. */
-static const struct fulcrum_line_chart measured = {
+LINE_CHART(measured, "measured",
+    "the real pipeline's throughput over the actors, beside its prediction") = {
     .table = "points",
     .x = {{"actors", "actors", NULL, 1.0}},
     .group_column = "series",
@@ -325,9 +301,6 @@ static const struct fulcrum_line_chart measured = {
     .guide_name = "failed",
 };
 
-LINE_CHART(measured, "measured",
-    "the real pipeline's throughput over the actors, beside its prediction");
-
 #define DEVIATION(where, x)                                                            \
     {                                                                                  \
         .title = "", .finding = "deviation from the fit, %", .group = (where),         \
@@ -341,7 +314,8 @@ LINE_CHART(measured, "measured",
     .weight = 1.0
 
 /* What was measured of each part, and what was fitted to it. */
-static const struct fulcrum_line_chart calibration = {
+LINE_CHART(calibration, "calibration",
+    "samples, fitted curves and deviations of one calibration") = {
     .table = "samples",
     .x = {{"x"}},
     .group_column = "part",
@@ -371,9 +345,6 @@ static const struct fulcrum_line_chart calibration = {
             .y_axis = AXIS(AUTO, 0.08, .from_zero = 1, .unit = "s")}},
     .marks = {{"state", "disturbed", "disturbed sample, not fitted", true}},
 };
-
-LINE_CHART(calibration, "calibration",
-    "samples, fitted curves and deviations of one calibration");
 
 const struct fulcrum_chart *const *fulcrum_charts(void)
 {

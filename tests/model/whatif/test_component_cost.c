@@ -102,14 +102,14 @@ static double kernel_s(const struct fulcrum_cost_tables *costs)
 /* What went in comes out of the designs: 57, 15, 12 and 16 % of the kernels' time. */
 TEST(test_a_v100_has_the_shares_that_were_put_in)
 {
+    static const char *const names[] = {"dram", "latency", "sm", "math"};
     static const double published[] = {0.12, 0.16, 0.15, 0.57};
     struct fulcrum_cost_tables costs = costs_of(&paper, 0);
     double sum = 0;
     for (size_t i = 0; i < FULCRUM_IDEAL_HOST; i++) {
         double gpu_s = number(&costs, i, "gpu_s");
         if (i < 4) {
-            assert_close(
-                fulcrum_ideal_name(i), gpu_s / kernel_s(&costs), published[i], 2e-3);
+            assert_close(names[i], gpu_s / kernel_s(&costs), published[i], 2e-3);
         }
         CU_ASSERT(isnan(number(&costs, i, "run_frac_lo")));
         CU_ASSERT(isnan(number(&costs, i, "speedup_lo")));
@@ -485,7 +485,6 @@ TEST(test_ideal_settings_are_in_range)
     for (size_t i = 0; i < N; i++) {
         size_t count = fulcrum_ideal_settings(1U << i, settings);
         CU_ASSERT(count > 0);
-        CU_ASSERT_PTR_NOT_NULL(fulcrum_ideal_meaning(i));
         for (size_t k = 0; k < count; k++) {
             ASSERT_OK(fulcrum_field_set_number(
                 settings[k].field, &design, settings[k].number, NULL));
@@ -501,8 +500,6 @@ TEST(test_components_are_known_by_name)
     CU_ASSERT_EQUAL(fulcrum_ideal_find("SM utilization"), FULCRUM_IDEAL_SM);
     CU_ASSERT_EQUAL(fulcrum_ideal_find("of DRAM bandwidth"), FULCRUM_IDEAL_DRAM);
     CU_ASSERT_EQUAL(fulcrum_ideal_find("small mathematics"), N);
-    CU_ASSERT_PTR_NULL(fulcrum_ideal_name(N));
-    CU_ASSERT_PTR_NULL(fulcrum_ideal_meaning(N));
     CU_ASSERT(fulcrum_ideal_is_gpu(FULCRUM_IDEAL_DRAM));
     CU_ASSERT(!fulcrum_ideal_is_gpu(FULCRUM_IDEAL_HOST));
 }
