@@ -315,6 +315,10 @@ static enum fulcrum_status set_batching(const struct fulcrum_design *design,
     double envs = out->steps_per_request;
     network->policy = (enum fulcrum_batch_policy)batching->policy;
     network->depth = batching->depth;
+    if (design->workload.loop == (int)FULCRUM_LOOP_LOCAL) {
+        network->policy = FULCRUM_BATCH_GREEDY; /* no batch is waited for */
+        return FULCRUM_OK;
+    }
     network->batch_size = floor(batching->size / envs);
     bool is_share =
         batching->population_frac > 0.0 && network->policy == FULCRUM_BATCH_FIXED;
