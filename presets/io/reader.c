@@ -232,36 +232,42 @@ bool fulcrum_node_is_array(const struct fulcrum_node *node, size_t *count)
     return 1;
 }
 
-int fulcrum_node_numbers(const struct fulcrum_node *node, double **out, size_t *count)
+bool fulcrum_node_numbers(
+    const struct fulcrum_node *node, const double *neutral, double **out, size_t *count)
 {
     size_t length = 0;
     if (!fulcrum_node_is_array(node, &length)) {
-        return 0;
+        return false;
     }
-    double *values = calloc(length > 0 ? length : 1, sizeof *values);
+    if (length == 0 && neutral != NULL) {
+        fulcrum_node_fault(node, FULCRUM_ERR_RANGE, "expected one number or more");
+        return false;
+    }
+    double *values = calloc(length + 1, sizeof *values);
     if (values == NULL) {
         fulcrum_node_fault(node, FULCRUM_ERR_NO_MEMORY, "no memory for it");
-        return 0;
+        return false;
     }
-    int good = 1;
-    for (size_t i = 0; i < length && good; i++) {
+    for (size_t i = 0; i < length; i++) {
         struct fulcrum_node element = fulcrum_node_element(node, i);
-        good = fulcrum_node_measured(&element, &values[i]);
-    }
-    if (!good) {
-        free(values);
-        return 0;
+        if (neutral == NULL && !fulcrum_node_measured(&element, &values[i])) {
+            free(values);
+            return false;
+        }
+        if (neutral != NULL && !fulcrum_node_number(&element, &values[i])) {
+            values[i] = *neutral;
+        }
     }
     *out = values;
     *count = length;
-    return 1;
+    return true;
 }
 
 double *fulcrum_node_row(const struct fulcrum_node *node, size_t count)
 {
     double *values = NULL;
     size_t length = 0;
-    if (!fulcrum_node_numbers(node, &values, &length)) {
+    if (!fulcrum_node_numbers(node, NULL, &values, &length)) {
         return NULL;
     }
     if (length != count) {

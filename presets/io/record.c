@@ -25,20 +25,22 @@ static void check_keys(
     fulcrum_node_check_keys(object, keys);
 }
 
-/* "linear, log, logit" */
-static void join_names(fulcrum_record_names *names, char *out, size_t size)
+/* "expected one of linear, log, logit" */
+static void fault_choice(const struct fulcrum_node *node, enum fulcrum_status status,
+    fulcrum_record_names *names)
 {
+    char text[160] = "";
     size_t used = 0;
-    for (int i = 0; names(i) != NULL && used < size; i++) {
+    for (int i = 0; names(i) != NULL && used < sizeof text; i++) {
         used += (size_t)snprintf(
-            out + used, size - used, "%s%s", i > 0 ? ", " : "", names(i));
+            text + used, sizeof text - used, "%s%s", i > 0 ? ", " : "", names(i));
     }
+    fulcrum_node_fault(node, status, "expected one of %s", text);
 }
 
 int fulcrum_record_choice(const struct fulcrum_node *node, fulcrum_record_names *names)
 {
     char text[40] = "";
-    char expected[160] = "";
     if (!fulcrum_node_text(node, text, sizeof text)) {
         return -1;
     }
@@ -47,8 +49,7 @@ int fulcrum_record_choice(const struct fulcrum_node *node, fulcrum_record_names 
             return i;
         }
     }
-    join_names(names, expected, sizeof expected);
-    fulcrum_node_fault(node, FULCRUM_ERR_RANGE, "expected one of %s", expected);
+    fault_choice(node, FULCRUM_ERR_RANGE, names);
     return -1;
 }
 
@@ -59,9 +60,7 @@ static void read_choice(
         int index = fulcrum_record_choice(node, names);
         *out = index >= 0 ? index : *out;
     } else {
-        char expected[160] = "";
-        join_names(names, expected, sizeof expected);
-        fulcrum_node_fault(node, FULCRUM_ERR_FORMAT, "expected one of %s", expected);
+        fault_choice(node, FULCRUM_ERR_FORMAT, names);
     }
 }
 
@@ -181,32 +180,4 @@ void fulcrum_record_write(
     for (size_t i = 0; i < record->count; i++) {
         write_row(object, &record->rows[i], base);
     }
-}
-
-bool fulcrum_record_numbers(
-    const struct fulcrum_node *node, double neutral, double **out, size_t *count)
-{
-    size_t length = 0;
-    if (!fulcrum_node_is_array(node, &length)) {
-        return false;
-    }
-    if (length == 0) {
-        fulcrum_node_fault(node, FULCRUM_ERR_RANGE, "expected one number or more");
-        return false;
-    }
-    double *values = calloc(length, sizeof *values);
-    if (values == NULL) {
-        fulcrum_reader_fault(
-            node->reader, FULCRUM_ERR_NO_MEMORY, "%s: no memory for it", node->path);
-        return false;
-    }
-    for (size_t i = 0; i < length; i++) {
-        struct fulcrum_node element = fulcrum_node_element(node, i);
-        if (!fulcrum_node_number(&element, &values[i])) {
-            values[i] = neutral;
-        }
-    }
-    *out = values;
-    *count = length;
-    return true;
 }

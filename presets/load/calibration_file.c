@@ -101,7 +101,7 @@ static void read_series(const struct fulcrum_node *node, void *loaded)
     struct fulcrum_series series = {.count = 0};
     (void)fulcrum_record_read(node, &fulcrum_series_record, &series);
     struct fulcrum_node value = fulcrum_node_member(node, "value");
-    if (fulcrum_node_numbers(&value, &series.value, &series.count)) {
+    if (fulcrum_node_numbers(&value, NULL, &series.value, &series.count)) {
         series.x = read_column(node, "x", series.count, false);
         series.canary_rel = read_column(node, "canary_rel", series.count, true);
         series.disturbed = read_column(node, "disturbed", series.count, true);
@@ -226,7 +226,7 @@ static void read_draws(const struct fulcrum_node *node, void *loaded)
         struct fulcrum_node row = fulcrum_node_element(node, k);
         double *values = NULL;
         size_t length = 0;
-        is_good = fulcrum_node_numbers(&row, &values, &length);
+        is_good = fulcrum_node_numbers(&row, NULL, &values, &length);
         if (is_good && length != n) {
             fulcrum_reader_fault(node->reader, FULCRUM_ERR_FORMAT,
                 "%s has %zu numbers: expected %zu, one for each parameter", row.path,
@@ -250,7 +250,7 @@ static void read_capacity(const struct fulcrum_node *node, void *loaded)
 {
     double *values = NULL;
     size_t count = 0;
-    if (fulcrum_node_numbers(node, &values, &count)) {
+    if (fulcrum_node_numbers(node, NULL, &values, &count)) {
         note_status(
             node, fulcrum_calibration_set_capacity(loaded, values, count, NULL));
     }
@@ -269,7 +269,7 @@ static void read_batch_time(const struct fulcrum_node *node, void *loaded)
     double *sizes = NULL;
     double *times = NULL;
     size_t count = 0;
-    if (fulcrum_node_numbers(&size, &sizes, &count)) {
+    if (fulcrum_node_numbers(&size, NULL, &sizes, &count)) {
         times = fulcrum_node_row(&time, count);
     }
     if (times != NULL) {

@@ -56,6 +56,9 @@ static const struct fulcrum_record_row station_rows[] = {
     OPTIONAL("servers", fulcrum_product_form_station, servers, 1.0, 1.0),
 };
 
+/* What stands for elements of a table that are no numbers. */
+static const double one = 1.0;
+
 /* The member's choice, -1 after a fault; `otherwise` where it is not given. */
 static int read_choice(const struct fulcrum_node *object, const char *key,
     fulcrum_record_names *name, int otherwise)
@@ -100,7 +103,7 @@ static void read_station(const struct fulcrum_node *object,
     /* The station's type becomes one that needs no rates where they cannot be read. */
     struct fulcrum_node rate = fulcrum_node_member(object, "rate");
     if (station->type == FULCRUM_STATION_LD) {
-        if (!fulcrum_record_numbers(&rate, 1.0, rates, &station->rate_count)) {
+        if (!fulcrum_node_numbers(&rate, &one, rates, &station->rate_count)) {
             station->type = FULCRUM_STATION_QUEUE;
         }
         station->rate = *rates;
@@ -213,7 +216,7 @@ static void read_capacity(
                 &node, FULCRUM_ERR_RANGE, "cpu.capacity stands in place of it");
         }
     }
-    if (!fulcrum_record_numbers(&table, 1.0, &line->capacity, &cpu->capacity_count)) {
+    if (!fulcrum_node_numbers(&table, &one, &line->capacity, &cpu->capacity_count)) {
         return;
     }
     cpu->curve = FULCRUM_CURVE_TABLE;

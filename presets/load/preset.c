@@ -31,8 +31,6 @@ struct fields_io {
     struct fulcrum_source *sources; /* one per row of fulcrum_fields; path "": none */
 };
 
-/* Which entry of a file's "source" or "prior" stands behind a field. */
-
 /* A spread beyond this says nothing any more. */
 #define MAX_SPREAD_FACTOR 1000.0
 
@@ -543,6 +541,20 @@ static enum fulcrum_status append_sources(struct fulcrum_sources *sources,
     return FULCRUM_OK;
 }
 
+/* Takes the kind's half over, but for its name and title: where they stand. */
+static char *take_half(
+    struct fulcrum_design *design, const struct fields_io *io, char **title)
+{
+    if (io->kind == FULCRUM_PRESET_MACHINE) {
+        design->machine = io->design.machine;
+        *title = design->machine.title;
+        return design->machine.name;
+    }
+    design->workload = io->design.workload;
+    *title = design->workload.title;
+    return design->workload.name;
+}
+
 /* The kind's half of the design, with the name and title of the first file. */
 static enum fulcrum_status load(enum fulcrum_preset_kind kind, const char *name,
     struct fulcrum_design *design, struct fulcrum_sources *sources,
@@ -556,15 +568,9 @@ static enum fulcrum_status load(enum fulcrum_preset_kind kind, const char *name,
     if (sources != NULL) {
         TRY_OR_END(append_sources(sources, &io, err));
     }
-    if (kind == FULCRUM_PRESET_MACHINE) {
-        design->machine = io.design.machine;
-        memcpy(design->machine.name, head.name, sizeof head.name);
-        memcpy(design->machine.title, head.title, sizeof head.title);
-    } else {
-        design->workload = io.design.workload;
-        memcpy(design->workload.name, head.name, sizeof head.name);
-        memcpy(design->workload.title, head.title, sizeof head.title);
-    }
+    char *title = NULL;
+    memcpy(take_half(design, &io, &title), head.name, sizeof head.name);
+    memcpy(title, head.title, sizeof head.title);
 end:
     free(io.sources);
     return status;
@@ -621,15 +627,9 @@ void fulcrum_preset_read_half(const struct fulcrum_node *node,
         return;
     }
     apply(&io, node, NULL);
-    bool is_machine = kind == FULCRUM_PRESET_MACHINE;
-    if (is_machine) {
-        design->machine = io.design.machine;
-    } else {
-        design->workload = io.design.workload;
-    }
+    char *title = NULL;
+    char *name = take_half(design, &io, &title);
     free(io.sources);
-    char *name = is_machine ? design->machine.name : design->workload.name;
-    char *title = is_machine ? design->machine.title : design->workload.title;
     struct fulcrum_node name_node = fulcrum_node_member(node, "name");
     if (file != FULCRUM_PRESET_CALIBRATION) {
         (void)fulcrum_node_words(&name_node, name, sizeof design->machine.name);

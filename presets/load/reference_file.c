@@ -21,8 +21,6 @@
 #include "presets/load/preset_file.h"
 #include "presets/load/preset_folders.h"
 
-/* The points of a reference file: settings and observations. */
-
 /*
  * A setting is a field of the design or a condition that only the source knows, told
  * apart by the dot in its path: a mistyped field is thus never taken for a condition.
@@ -296,8 +294,6 @@ static void convert_frames(
     }
 }
 
-/* Published or measured points from files. */
-
 /*
  * One function per member of the file, in a table with its key. What the points need
  * from the rest (the frame skip, the point that ratios refer to) is looked at once all
@@ -330,20 +326,18 @@ static void read_sources(const struct fulcrum_node *map, void *loaded)
 
 static void read_machine(const struct fulcrum_node *node, void *loaded)
 {
-    struct fulcrum_reference *reference = loaded;
-    struct fulcrum_design *design = &reference->design;
+    struct fulcrum_reference *own = loaded;
     fulcrum_preset_read_half(
-        node, FULCRUM_PRESET_MACHINE, FULCRUM_PRESET_REFERENCE, design);
-    memcpy(reference->machine, design->machine.name, sizeof reference->machine);
+        node, FULCRUM_PRESET_MACHINE, FULCRUM_PRESET_REFERENCE, &own->design);
+    memcpy(own->machine, own->design.machine.name, sizeof own->machine);
 }
 
 static void read_workload(const struct fulcrum_node *node, void *loaded)
 {
-    struct fulcrum_reference *reference = loaded;
-    struct fulcrum_design *design = &reference->design;
+    struct fulcrum_reference *own = loaded;
     fulcrum_preset_read_half(
-        node, FULCRUM_PRESET_WORKLOAD, FULCRUM_PRESET_REFERENCE, design);
-    memcpy(reference->workload, design->workload.name, sizeof reference->workload);
+        node, FULCRUM_PRESET_WORKLOAD, FULCRUM_PRESET_REFERENCE, &own->design);
+    memcpy(own->workload, own->design.workload.name, sizeof own->workload);
 }
 
 /*

@@ -17,8 +17,6 @@
 /* Beyond any count or rate, in any unit: a slip of the exponent. */
 #define FULCRUM_REFERENCE_MOST 1e21
 
-/* Published or measured points from files. */
-
 /*
  * Reads a reference with its machine and workload; observed "frames_per_s" becomes
  * "steps_per_s".
@@ -28,8 +26,6 @@
  */
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_reference_load(
     const char *name, struct fulcrum_reference **out, struct fulcrum_error *err);
-
-/* References into files. */
 
 /*
  * Writes what fulcrum_reference_load reads, machine and workload as objects. Rates are

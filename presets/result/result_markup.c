@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "model/string.h"
+#include "presets/io/output.h"
 #include "presets/result/quantity_text.h"
 
 #define REPLACEMENT "\xEF\xBF\xBD"
@@ -17,12 +17,7 @@ void fulcrum_html_text(FILE *stream, const char *text)
     static const struct fulcrum_escape escapes[] = {{'&', "&amp;"}, {'<', "&lt;"},
         {'>', "&gt;"}, {'"', "&quot;"}, {'\'', "&#39;"}, {'\n', "\n"}, {'\t', "\t"},
         {'\x7F', REPLACEMENT}, {'\0', NULL}};
-    while (*text != '\0') {
-        const char *piece = NULL;
-        size_t length = 0;
-        text += fulcrum_escape_next(text, escapes, REPLACEMENT, &piece, &length);
-        (void)fwrite(piece, 1, length, stream);
-    }
+    fulcrum_print_escaped(stream, text, escapes, REPLACEMENT);
 }
 
 static void markdown_text(FILE *stream, const char *text)
@@ -30,12 +25,7 @@ static void markdown_text(FILE *stream, const char *text)
     static const struct fulcrum_escape escapes[] = {{'|', "\\|"}, {'<', "&lt;"},
         {'&', "&amp;"}, {'`', "\\`"}, {'\\', "\\\\"}, {'\n', " "},
         {'\x7F', REPLACEMENT}, {'\0', NULL}};
-    while (*text != '\0') {
-        const char *piece = NULL;
-        size_t length = 0;
-        text += fulcrum_escape_next(text, escapes, REPLACEMENT, &piece, &length);
-        (void)fwrite(piece, 1, length, stream);
-    }
+    fulcrum_print_escaped(stream, text, escapes, REPLACEMENT);
 }
 
 struct words {
@@ -146,8 +136,7 @@ static bool says(const struct fulcrum_table *table,
 {
     for (size_t i = 0; i < fulcrum_table_rows(table); i++) {
         struct fulcrum_cell cell = fulcrum_table_cell(table, i, column);
-        bool is_known = cell.text != NULL ? cell.text[0] != '\0' : !isnan(cell.number);
-        if (is_known && is_row_wanted(table, view, i)) {
+        if (fulcrum_cell_is_known(&cell) && is_row_wanted(table, view, i)) {
             return true;
         }
     }
@@ -249,11 +238,12 @@ static void html_dot(FILE *stream, const struct html_column *column,
     (void)fputs("</svg></td>", stream);
 }
 
-static void html_value(FILE *stream, const char *text, const char *range)
+static void html_value(
+    FILE *stream, const char *text, const char *between, const char *range)
 {
     fulcrum_html_text(stream, text);
     if (range[0] != '\0') {
-        (void)fputs("<small>", stream);
+        (void)fprintf(stream, "%s<small>", between);
         fulcrum_html_text(stream, range);
         (void)fputs("</small>", stream);
     }
@@ -295,7 +285,7 @@ static void html_cell(FILE *stream, const struct html_column *column,
     } else {
         (void)fputs(is_number ? "<td class=\"n\">" : "<td>", stream);
     }
-    html_value(stream, text, column->has_range ? words.range : "");
+    html_value(stream, text, "", column->has_range ? words.range : "");
     (void)fputs("</td>", stream);
 }
 
@@ -375,8 +365,7 @@ static void write_notes(const struct fulcrum_table *table, FILE *stream,
 static bool is_shown_fact(const struct fulcrum_item *item)
 {
     return item->table == NULL && item->title != NULL &&
-           (item->cell.text != NULL ? item->cell.text[0] != '\0'
-                                    : !isnan(item->cell.number));
+           fulcrum_cell_is_known(&item->cell);
 }
 
 static bool is_shown_table(const struct fulcrum_item *item)
@@ -405,16 +394,12 @@ void fulcrum_result_markdown(const struct fulcrum_result *result, FILE *stream)
 static void html_fact(const struct fulcrum_item *item, FILE *stream)
 {
     struct words words;
+    const char *unit = fulcrum_unit_of(item->key);
+    const char *value = words_of(unit, item->kind, &item->cell, &words);
     (void)fputs("<dt>", stream);
     fulcrum_html_text(stream, item->title);
     (void)fputs("</dt><dd>", stream);
-    fulcrum_html_text(
-        stream, words_of(fulcrum_unit_of(item->key), item->kind, &item->cell, &words));
-    if (words.range[0] != '\0') {
-        (void)fputs(" <small>", stream);
-        fulcrum_html_text(stream, words.range);
-        (void)fputs("</small>", stream);
-    }
+    html_value(stream, value, " ", words.range);
     (void)fputs("</dd>\n", stream);
 }
 
