@@ -112,28 +112,6 @@ void fulcrum_compare(const struct fulcrum_comparison_plan *plan,
     fulcrum_parallel_each(count, work_on, &work);
 }
 
-static bool is_in(
-    const struct fulcrum_comparison *comparison, enum fulcrum_comparison_set set)
-{
-    return comparison->state == FULCRUM_COMPARISON_DONE &&
-           (set == FULCRUM_COMPARISON_ALL || comparison->flags == 0);
-}
-
-/* 0 / 0 is NAN as it should be, but the sanitizer takes it for a mistake. */
-static void divide(struct fulcrum_comparison_summary *sums, size_t told_count)
-{
-    double *const means[] = {&sums->mean_rel, &sums->bias_rel, &sums->flagged_frac,
-        &sums->within_frac, &sums->judge_rel, &sums->batch_rel, &sums->cpu_busy,
-        &sums->host_busy, &sums->gpu_busy};
-    for (size_t i = 0; i < sizeof means / sizeof means[0]; i++) {
-        *means[i] = sums->count > 0 ? *means[i] / (double)sums->count : (double)NAN;
-    }
-    if (told_count == 0) {
-        sums->within_frac = (double)NAN;
-        sums->told_ratio_max = (double)NAN;
-    }
-}
-
 static double quantile(const double *sorted, size_t count, double frac)
 {
     return count > 0 ? gsl_stats_quantile_from_sorted_data(sorted, 1, count, frac)
@@ -149,7 +127,8 @@ enum fulcrum_status fulcrum_comparison_summarise(struct fulcrum_comparison_summa
     struct fulcrum_comparison_summary summary = {.count = 0};
     size_t told_count = 0;
     for (size_t i = 0; i < count; i++) {
-        if (is_in(&comparisons[i], set)) {
+        if (comparisons[i].state == FULCRUM_COMPARISON_DONE &&
+            (set == FULCRUM_COMPARISON_ALL || comparisons[i].flags == 0)) {
             /* Sums of everything that is a mean. */
             const struct fulcrum_comparison *comparison = &comparisons[i];
             double error = fabs(comparison->error_rel);
@@ -170,7 +149,17 @@ enum fulcrum_status fulcrum_comparison_summarise(struct fulcrum_comparison_summa
             errors[summary.count++] = fabs(comparisons[i].error_rel);
         }
     }
-    divide(&summary, told_count);
+    /* 0 / 0 is NAN as it should be, but the sanitizer takes it for a mistake. */
+    double *const means[] = {&summary.mean_rel, &summary.bias_rel,
+        &summary.flagged_frac, &summary.within_frac, &summary.judge_rel,
+        &summary.batch_rel, &summary.cpu_busy, &summary.host_busy, &summary.gpu_busy};
+    for (size_t i = 0; i < sizeof means / sizeof means[0]; i++) {
+        *means[i] = summary.count > 0 ? *means[i] / (double)summary.count : (double)NAN;
+    }
+    if (told_count == 0) {
+        summary.within_frac = (double)NAN;
+        summary.told_ratio_max = (double)NAN;
+    }
     gsl_sort(errors, 1, summary.count);
     summary.p50_rel = quantile(errors, summary.count, 0.5);
     summary.p95_rel = quantile(errors, summary.count, 0.95);

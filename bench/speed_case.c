@@ -58,20 +58,6 @@ static enum fulcrum_status sample(
     return FULCRUM_OK;
 }
 
-/* Doubles the runs of a sample until it is long enough to be timed. */
-static enum fulcrum_status warm_up(
-    struct measurement *measurement, struct fulcrum_error *err)
-{
-    double taken_s = 0.0;
-    measurement->inner_count = 1;
-    TRY(sample(measurement, &taken_s, err));
-    while (taken_s < least_sample_s) {
-        measurement->inner_count *= 2;
-        TRY(sample(measurement, &taken_s, err));
-    }
-    return FULCRUM_OK;
-}
-
 enum fulcrum_status fulcrum_timing_measure(const struct fulcrum_timing_work *work,
     struct fulcrum_timing *out, double budget_s, const volatile sig_atomic_t *stop,
     struct fulcrum_error *err)
@@ -85,7 +71,14 @@ enum fulcrum_status fulcrum_timing_measure(const struct fulcrum_timing_work *wor
     double *samples = calloc(SAMPLES_MOST, sizeof *samples);
     TRY_MEMORY(samples, err, "%d samples", SAMPLES_MOST);
     enum fulcrum_status status = FULCRUM_OK;
-    TRY_OR_END(warm_up(&measurement, err));
+    /* The runs of a sample are doubled until it is long enough to be timed. */
+    double warm_s = 0.0;
+    measurement.inner_count = 1;
+    TRY_OR_END(sample(&measurement, &warm_s, err));
+    while (warm_s < least_sample_s) {
+        measurement.inner_count *= 2;
+        TRY_OR_END(sample(&measurement, &warm_s, err));
+    }
     while (
         statistics.count < SAMPLES_MOST && !is_over && (stop == NULL || *stop == 0)) {
         double *taken_s = &samples[statistics.count];
@@ -226,30 +219,6 @@ static int count_points(
     return 0;
 }
 
-/*
- * Predicts every point of the grid by the fast method.
- *   threads  that work on it; 0: all there are
- *   points   set to how many there are
- *   fails    as fulcrum_sweep_run; FULCRUM_ERR_INFEASIBLE (a point has no prediction)
- */
-static enum fulcrum_status speed_sweep_run(const struct fulcrum_speed_sweep *sweep,
-    size_t threads, double *points, struct fulcrum_error *err)
-{
-    const struct fulcrum_sweep_plan plan = {.axes = sweep->axes,
-        .axis_count = 2,
-        .predict.solver.method = FULCRUM_METHOD_FAST,
-        .thread_count = threads};
-    double done = 0.0;
-    const struct fulcrum_sweep_visitor visitor = {
-        .context = &done, .visit = count_points};
-    enum fulcrum_status status =
-        fulcrum_sweep_run(sweep->scenario, &plan, &visitor, err);
-    FAIL_IF(status == FULCRUM_ERR_INTERRUPTED, err, FULCRUM_ERR_INFEASIBLE,
-        "a point of the sweep has no prediction");
-    *points = done;
-    return status;
-}
-
 #define COUNT_OF(array) (sizeof(array) / sizeof(array)[0])
 
 static const double sizes[] = {4.0, 16.0, 64.0, 256.0, 1024.0, 4096.0};
@@ -380,7 +349,20 @@ static enum fulcrum_status run_sweep(
     void *context, double *units, struct fulcrum_error *err)
 {
     const struct fulcrum_speed_case *speed_case = context;
-    return speed_sweep_run(speed_case->sweep, speed_case->sweep_threads, units, err);
+    const struct fulcrum_speed_sweep *sweep = speed_case->sweep;
+    const struct fulcrum_sweep_plan plan = {.axes = sweep->axes,
+        .axis_count = 2,
+        .predict.solver.method = FULCRUM_METHOD_FAST,
+        .thread_count = speed_case->sweep_threads};
+    double done = 0.0;
+    const struct fulcrum_sweep_visitor visitor = {
+        .context = &done, .visit = count_points};
+    enum fulcrum_status status =
+        fulcrum_sweep_run(sweep->scenario, &plan, &visitor, err);
+    FAIL_IF(status == FULCRUM_ERR_INTERRUPTED, err, FULCRUM_ERR_INFEASIBLE,
+        "a point of the sweep has no prediction");
+    *units = done;
+    return status;
 }
 
 static enum fulcrum_status run_product_form(
@@ -421,29 +403,24 @@ static const struct {
     yardstick_run *run;
 } yardsticks[] = {{"exact MVA", run_mva}, {"convolution", run_product_form}};
 
-/* Both are exact, so that either proves that the other was not timed in vain. */
-static enum fulcrum_status time_yardstick(struct fulcrum_speed_case *speed_case,
-    double budget_s, const volatile sig_atomic_t *stop, struct fulcrum_error *err)
-{
-    double rate = 0.0;
-    double other = 0.0;
-    double units = 1.0;
-    const struct fulcrum_timing_work work = {
-        .run = yardsticks[speed_case->series].run, .context = &rate};
-    TRY(fulcrum_timing_measure(&work, &speed_case->timing, budget_s, stop, err));
-    TRY(yardsticks[1 - speed_case->series].run(&other, &units, err));
-    if (!(fabs(rate / other - 1.0) < 1e-9)) {
-        TRY(fulcrum_fail(err, FULCRUM_ERR_NUMERIC,
-            "yardsticks differ: %.17g and %.17g cycles per second", rate, other));
-    }
-    return FULCRUM_OK;
-}
-
 enum fulcrum_status fulcrum_speed_case_time(struct fulcrum_speed_case *speed_case,
     double budget_s, const volatile sig_atomic_t *stop, struct fulcrum_error *err)
 {
     if (speed_case->part == FULCRUM_SPEED_YARDSTICK) {
-        return time_yardstick(speed_case, budget_s, stop, err);
+        /* Both are exact, so that either proves that the other was not timed in
+         * vain. */
+        double rate = 0.0;
+        double other = 0.0;
+        double units = 1.0;
+        const struct fulcrum_timing_work work = {
+            .run = yardsticks[speed_case->series].run, .context = &rate};
+        TRY(fulcrum_timing_measure(&work, &speed_case->timing, budget_s, stop, err));
+        TRY(yardsticks[1 - speed_case->series].run(&other, &units, err));
+        if (!(fabs(rate / other - 1.0) < 1e-9)) {
+            TRY(fulcrum_fail(err, FULCRUM_ERR_NUMERIC,
+                "yardsticks differ: %.17g and %.17g cycles per second", rate, other));
+        }
+        return FULCRUM_OK;
     }
     bool is_sweep = speed_case->part == FULCRUM_SPEED_SWEEP;
     const struct fulcrum_timing_work work = {.run = is_sweep ? run_sweep : run_solve,
@@ -566,30 +543,6 @@ end:
     return status;
 }
 
-static void add_timing(
-    struct fulcrum_table *table, const struct fulcrum_speed_case *speed_case)
-{
-    static const char *const parts[] = {"solve", "simulation", "sweep", "yardstick"};
-    const struct fulcrum_timing *timing = &speed_case->timing;
-    fulcrum_table_row(table);
-    fulcrum_table_text(table, "part", "part", parts[speed_case->part]);
-    fulcrum_table_text(table, "name", "name", speed_case->name);
-    fulcrum_table_text(table, "law", "law", speed_case->law);
-    fulcrum_table_number(table, "actors", "actors", speed_case->actors);
-    fulcrum_table_number(table, "threads", "threads", speed_case->threads);
-    fulcrum_table_number(table, "median_s", "median", timing->median_s);
-    fulcrum_table_number(
-        table, "low_quartile_s", "lower quartile", timing->low_quartile_s);
-    fulcrum_table_number(
-        table, "high_quartile_s", "upper quartile", timing->high_quartile_s);
-    fulcrum_table_number(table, "min_s", NULL, timing->min_s);
-    fulcrum_table_number(table, "samples", NULL, (double)timing->sample_count);
-    fulcrum_table_number(table, "runs_per_sample", NULL, (double)timing->inner_count);
-    fulcrum_table_number(table, "units", NULL, timing->units);
-    fulcrum_table_number(
-        table, "units_per_s", "units", timing->units / timing->median_s);
-}
-
 enum fulcrum_status fulcrum_speed_print(const struct fulcrum_speed *speed,
     const struct fulcrum_context *context, struct fulcrum_error *err)
 {
@@ -602,7 +555,28 @@ enum fulcrum_status fulcrum_speed_print(const struct fulcrum_speed *speed,
     struct fulcrum_table *table = fulcrum_result_table(result, "timings", "");
     for (size_t i = 0; i < speed->case_count; i++) {
         if (speed->cases[i].timing.sample_count > 0) {
-            add_timing(table, &speed->cases[i]);
+            const struct fulcrum_speed_case *speed_case = &speed->cases[i];
+            static const char *const parts[] = {
+                "solve", "simulation", "sweep", "yardstick"};
+            const struct fulcrum_timing *timing = &speed_case->timing;
+            fulcrum_table_row(table);
+            fulcrum_table_text(table, "part", "part", parts[speed_case->part]);
+            fulcrum_table_text(table, "name", "name", speed_case->name);
+            fulcrum_table_text(table, "law", "law", speed_case->law);
+            fulcrum_table_number(table, "actors", "actors", speed_case->actors);
+            fulcrum_table_number(table, "threads", "threads", speed_case->threads);
+            fulcrum_table_number(table, "median_s", "median", timing->median_s);
+            fulcrum_table_number(
+                table, "low_quartile_s", "lower quartile", timing->low_quartile_s);
+            fulcrum_table_number(
+                table, "high_quartile_s", "upper quartile", timing->high_quartile_s);
+            fulcrum_table_number(table, "min_s", NULL, timing->min_s);
+            fulcrum_table_number(table, "samples", NULL, (double)timing->sample_count);
+            fulcrum_table_number(
+                table, "runs_per_sample", NULL, (double)timing->inner_count);
+            fulcrum_table_number(table, "units", NULL, timing->units);
+            fulcrum_table_number(
+                table, "units_per_s", "units", timing->units / timing->median_s);
         }
     }
     enum fulcrum_status status = add_host(result, err);
@@ -613,9 +587,22 @@ enum fulcrum_status fulcrum_speed_print(const struct fulcrum_speed *speed,
     return fulcrum_context_show(context, result, err);
 }
 
-/* Solutions are lines over the actors, yardsticks are points beside them. */
-static void add_costs(struct fulcrum_result *result, const struct fulcrum_speed *speed)
+enum fulcrum_status fulcrum_speed_draw(const struct fulcrum_speed *speed,
+    const struct fulcrum_speed_chart *chart, struct fulcrum_error *err)
 {
+    struct fulcrum_result *result = fulcrum_result_new(NULL);
+    const struct fulcrum_line_chart_data data = {
+        .text = {.title = "Cost of a solution",
+            .subtitle = "medians; CPU time of one thread",
+            .footnote = "N actors on C threads; half batches: C = N / 4 with two "
+                        "threads a core. Stars: a textbook network of three queues and "
+                        "256 customers, by exact mean value analysis (MVA) and by "
+                        "convolution."},
+        .chart = &fulcrum_chart_cost,
+        .result = result};
+    struct fulcrum_canvas *canvas = NULL;
+    enum fulcrum_status status = FULCRUM_OK;
+    /* Solutions are lines over the actors, yardsticks are points beside them. */
     struct fulcrum_table *costs = fulcrum_result_table(result, "costs", NULL);
     struct fulcrum_table *marks = fulcrum_result_table(result, "published", NULL);
     for (size_t i = 0; i < speed->case_count; i++) {
@@ -639,24 +626,6 @@ static void add_costs(struct fulcrum_result *result, const struct fulcrum_speed 
             fulcrum_table_number(marks, "value", NULL, speed_case->timing.median_s);
         }
     }
-}
-
-enum fulcrum_status fulcrum_speed_draw(const struct fulcrum_speed *speed,
-    const struct fulcrum_speed_chart *chart, struct fulcrum_error *err)
-{
-    struct fulcrum_result *result = fulcrum_result_new(NULL);
-    const struct fulcrum_line_chart_data data = {
-        .text = {.title = "Cost of a solution",
-            .subtitle = "medians; CPU time of one thread",
-            .footnote = "N actors on C threads; half batches: C = N / 4 with two "
-                        "threads a core. Stars: a textbook network of three queues and "
-                        "256 customers, by exact mean value analysis (MVA) and by "
-                        "convolution."},
-        .chart = &fulcrum_chart_cost,
-        .result = result};
-    struct fulcrum_canvas *canvas = NULL;
-    enum fulcrum_status status = FULCRUM_OK;
-    add_costs(result, speed);
     TRY_OR_END(fulcrum_result_check(result, err));
     TRY_OR_END(fulcrum_canvas_new(&canvas, chart->width_pt, chart->height_pt, err));
     TRY_OR_END(fulcrum_chart_draw(&fulcrum_chart_cost, canvas, &data, err));

@@ -25,46 +25,6 @@ static bool is_gpu(const struct fulcrum_design *design)
     return design->machine.accelerator == FULCRUM_ACCELERATOR_GPU;
 }
 
-/* "40 actors x 1 environment on 40 threads, 1 of 8 GPUs, 80 of 80 SMs each" */
-static void add_run(struct fulcrum_result *result, const struct fulcrum_design *design)
-{
-    const struct fulcrum_run *asked = &design->run;
-    const struct fulcrum_machine *machine = &design->machine;
-    struct fulcrum_string text = {0};
-    fulcrum_string_add(&text, "%.6g %s x %.6g environments on %.6g threads, ",
-        asked->actor_count, fulcrum_design_is_resident(design) ? "processes" : "actors",
-        asked->envs_per_actor, machine->cpu.thread_count);
-    if (is_gpu(design)) {
-        fulcrum_string_add(&text, "%.6g of %.6g GPUs, %.6g of %.6g SMs each",
-            asked->gpu_count, machine->gpu.count, asked->sm_count,
-            machine->gpu.sm_count);
-    } else {
-        fulcrum_string_add(&text, "%.6g learner core(s) of %.6g cores",
-            machine->learner_core_count, machine->cpu.core_count);
-    }
-    if (asked->instances_per_gpu > 1.0) {
-        fulcrum_string_add(&text, ", in %.6g instances", asked->instances_per_gpu);
-    }
-    fulcrum_result_text(result, "run", "run", fulcrum_string_get(&text));
-    fulcrum_string_clear(&text);
-}
-
-static void add_design(
-    struct fulcrum_result *result, const struct fulcrum_subject *subject)
-{
-    const struct fulcrum_design *design = &subject->design;
-    fulcrum_result_text(result, "machine", "machine", design->machine.name);
-    fulcrum_result_text(result, "workload", "workload", design->workload.name);
-    fulcrum_result_text(result, "calibration", "calibration", subject->calibrations);
-    add_run(result, design);
-    fulcrum_result_number(result, "actor_count", NULL, design->run.actor_count);
-    fulcrum_result_number(result, "envs_per_actor", NULL, design->run.envs_per_actor);
-    fulcrum_result_number(result, "gpu_count", NULL,
-        is_gpu(design) ? design->run.gpu_count : FULCRUM_UNKNOWN);
-    fulcrum_result_number(result, "sm_count", NULL,
-        is_gpu(design) ? design->run.sm_count : FULCRUM_UNKNOWN);
-}
-
 static void add_outputs(
     struct fulcrum_result *result, const struct fulcrum_prediction *prediction)
 {
@@ -144,7 +104,36 @@ static enum fulcrum_status run_predict(
     TRY_OR_END(fulcrum_subject_prepare(subject, NULL, 0, err));
     TRY_OR_END(fulcrum_predict(subject->scenario, &point, &options, &prediction, err));
     struct fulcrum_result *result = fulcrum_result_new("fulcrum-predict");
-    add_design(result, subject);
+    const struct fulcrum_design *design = &subject->design;
+    fulcrum_result_text(result, "machine", "machine", design->machine.name);
+    fulcrum_result_text(result, "workload", "workload", design->workload.name);
+    fulcrum_result_text(result, "calibration", "calibration", subject->calibrations);
+    /* "40 actors x 1 environment on 40 threads, 1 of 8 GPUs, 80 of 80 SMs each" */
+    const struct fulcrum_run *asked = &design->run;
+    const struct fulcrum_machine *machine = &design->machine;
+    struct fulcrum_string text = {0};
+    fulcrum_string_add(&text, "%.6g %s x %.6g environments on %.6g threads, ",
+        asked->actor_count, fulcrum_design_is_resident(design) ? "processes" : "actors",
+        asked->envs_per_actor, machine->cpu.thread_count);
+    if (is_gpu(design)) {
+        fulcrum_string_add(&text, "%.6g of %.6g GPUs, %.6g of %.6g SMs each",
+            asked->gpu_count, machine->gpu.count, asked->sm_count,
+            machine->gpu.sm_count);
+    } else {
+        fulcrum_string_add(&text, "%.6g learner core(s) of %.6g cores",
+            machine->learner_core_count, machine->cpu.core_count);
+    }
+    if (asked->instances_per_gpu > 1.0) {
+        fulcrum_string_add(&text, ", in %.6g instances", asked->instances_per_gpu);
+    }
+    fulcrum_result_text(result, "run", "run", fulcrum_string_get(&text));
+    fulcrum_string_clear(&text);
+    fulcrum_result_number(result, "actor_count", NULL, design->run.actor_count);
+    fulcrum_result_number(result, "envs_per_actor", NULL, design->run.envs_per_actor);
+    fulcrum_result_number(result, "gpu_count", NULL,
+        is_gpu(design) ? design->run.gpu_count : FULCRUM_UNKNOWN);
+    fulcrum_result_number(result, "sm_count", NULL,
+        is_gpu(design) ? design->run.sm_count : FULCRUM_UNKNOWN);
     add_outputs(result, &prediction);
     add_inputs(result, subject);
     status = fulcrum_context_show(context, result, err);

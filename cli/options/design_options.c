@@ -179,24 +179,6 @@ enum fulcrum_status fulcrum_machine_names_check(
     return FULCRUM_OK;
 }
 
-/*
- * A GPU is not looked for: that this machine has one is known from the calibration that
- * was measured on it.
- */
-static void adopt_gpu(struct fulcrum_design_inputs *inputs)
-{
-    struct fulcrum_machine *machine = &inputs->base.machine;
-    for (size_t i = 0; i < inputs->calibration_count; i++) {
-        const struct fulcrum_machine *measured = &inputs->calibrations[i]->machine;
-        if (measured->accelerator == FULCRUM_ACCELERATOR_GPU &&
-            strcmp(machine->name, "this") == 0 && strcmp(measured->name, "this") == 0 &&
-            strcmp(measured->cpu.name, machine->cpu.name) == 0) {
-            machine->accelerator = FULCRUM_ACCELERATOR_GPU;
-            machine->gpu = measured->gpu;
-        }
-    }
-}
-
 /* Would the named calibrations leave the learner of this machine without times? */
 static bool lacks_learner(const struct fulcrum_design_inputs *inputs)
 {
@@ -221,7 +203,18 @@ static enum fulcrum_status load_calibrations(
         TRY(fulcrum_calibration_load(names->items[i], &out->calibrations[i], err));
         out->calibration_count++;
     }
-    adopt_gpu(out);
+    /* A GPU is not looked for: that this machine has one is known from the
+     * calibration that was measured on it. */
+    struct fulcrum_machine *machine = &out->base.machine;
+    for (size_t i = 0; i < out->calibration_count; i++) {
+        const struct fulcrum_machine *measured = &out->calibrations[i]->machine;
+        if (measured->accelerator == FULCRUM_ACCELERATOR_GPU &&
+            strcmp(machine->name, "this") == 0 && strcmp(measured->name, "this") == 0 &&
+            strcmp(measured->cpu.name, machine->cpu.name) == 0) {
+            machine->accelerator = FULCRUM_ACCELERATOR_GPU;
+            machine->gpu = measured->gpu;
+        }
+    }
     if (out->base.workload.calibration[0] != '\0' && lacks_learner(out)) {
         /* The workload's own goes below the named ones. */
         struct fulcrum_calibration *own = NULL;
@@ -230,23 +223,6 @@ static enum fulcrum_status load_calibrations(
             out->calibrations[i] = out->calibrations[i - 1];
         }
         out->calibrations[0] = own;
-    }
-    return FULCRUM_OK;
-}
-
-static enum fulcrum_status parse_sets(const struct fulcrum_design_settings *settings,
-    struct fulcrum_context *context, struct fulcrum_design_inputs *out,
-    struct fulcrum_error *err)
-{
-    out->setting_count = 0;
-    out->settings = fulcrum_allocate(settings->sets.count + 1, sizeof *out->settings);
-    TRY(fulcrum_settings_parse("--set", &settings->sets, context, out->settings, err));
-    out->setting_count = settings->sets.count;
-    if (!isnan(settings->actor_count)) {
-        struct fulcrum_setting *actors = &out->settings[out->setting_count++];
-        actors->field = fulcrum_field_find("run.actor_count");
-        actors->number = settings->actor_count;
-        assert(actors->field != NULL);
     }
     return FULCRUM_OK;
 }
@@ -277,21 +253,6 @@ static void warn_of_limits(const struct fulcrum_context *context,
     }
 }
 
-/* The fields whose sources say that the value is a prior. */
-static void collect_priors(struct fulcrum_design_inputs *out)
-{
-    out->priors = fulcrum_allocate(out->sources.count, sizeof *out->priors);
-    for (size_t i = 0; i < out->sources.count; i++) {
-        const struct fulcrum_source *source = &out->sources.items[i];
-        const struct fulcrum_field *field = fulcrum_field_find(source->path);
-        if (source->is_prior && source->spread_factor > 1.0 && field != NULL) {
-            struct fulcrum_prior *prior = &out->priors[out->prior_count++];
-            prior->field = field;
-            prior->spread_factor = source->spread_factor;
-        }
-    }
-}
-
 enum fulcrum_status fulcrum_design_inputs_load(
     const struct fulcrum_design_settings *settings, struct fulcrum_context *context,
     struct fulcrum_design_inputs *out, struct fulcrum_error *err)
@@ -307,7 +268,17 @@ enum fulcrum_status fulcrum_design_inputs_load(
     TRY_OR_END(fulcrum_machine_find(settings->machine, &out->base, &out->sources, err));
     TRY_OR_END(
         fulcrum_workload_load(settings->workload, &out->base, &out->sources, err));
-    TRY_OR_END(parse_sets(settings, context, out, err));
+    out->setting_count = 0;
+    out->settings = fulcrum_allocate(settings->sets.count + 1, sizeof *out->settings);
+    TRY_OR_END(
+        fulcrum_settings_parse("--set", &settings->sets, context, out->settings, err));
+    out->setting_count = settings->sets.count;
+    if (!isnan(settings->actor_count)) {
+        struct fulcrum_setting *actors = &out->settings[out->setting_count++];
+        actors->field = fulcrum_field_find("run.actor_count");
+        actors->number = settings->actor_count;
+        assert(actors->field != NULL);
+    }
     /* Which calibration is the workload's own can be set like any other field. */
     for (size_t i = 0; i < out->setting_count; i++) {
         const struct fulcrum_setting *setting = &out->settings[i];
@@ -320,7 +291,17 @@ enum fulcrum_status fulcrum_design_inputs_load(
     for (size_t i = 0; i < out->calibration_count; i++) {
         warn_of_limits(context, out->calibrations[i], &out->base.workload.network);
     }
-    collect_priors(out);
+    /* The fields whose sources say that the value is a prior. */
+    out->priors = fulcrum_allocate(out->sources.count, sizeof *out->priors);
+    for (size_t i = 0; i < out->sources.count; i++) {
+        const struct fulcrum_source *source = &out->sources.items[i];
+        const struct fulcrum_field *field = fulcrum_field_find(source->path);
+        if (source->is_prior && source->spread_factor > 1.0 && field != NULL) {
+            struct fulcrum_prior *prior = &out->priors[out->prior_count++];
+            prior->field = field;
+            prior->spread_factor = source->spread_factor;
+        }
+    }
 end:
     out->scenario = (struct fulcrum_scenario_inputs){
         .base = &out->base,

@@ -68,26 +68,6 @@ static void print_name(FILE *stream, const struct fulcrum_option *row)
     (void)fprintf(stream, " --%s", row->name);
 }
 
-static void reference_bash_print_command(
-    FILE *stream, const struct fulcrum_command *command)
-{
-    (void)fprintf(stream, "    %s)\n        case $previous in\n", command->name);
-    each_row(stream, command, print_value_case);
-    (void)fputs("            *)\n                case $current in\n"
-                "                    -*) words='",
-        stream);
-    each_row(stream, command, print_name);
-    (void)fputs("' ;;\n                    *) words='", stream);
-    const struct fulcrum_argument *argument = command->arguments;
-    for (; argument != NULL && argument->name != NULL; argument++) {
-        if (argument->choice != NULL) {
-            (void)fputc(' ', stream);
-            print_choices(stream, argument->choice, " ");
-        }
-    }
-    (void)fputs("'; files=1 ;;\n                esac ;;\n        esac ;;\n", stream);
-}
-
 static void print_commands(FILE *stream)
 {
     const struct fulcrum_command *const *command = fulcrum_commands();
@@ -121,7 +101,23 @@ static void reference_bash(FILE *stream)
     (void)fputs("' ;;\n", stream);
     const struct fulcrum_command *const *command = fulcrum_commands();
     for (; *command != NULL; command++) {
-        reference_bash_print_command(stream, *command);
+        const struct fulcrum_command *each = *command;
+        (void)fprintf(stream, "    %s)\n        case $previous in\n", each->name);
+        each_row(stream, each, print_value_case);
+        (void)fputs("            *)\n                case $current in\n"
+                    "                    -*) words='",
+            stream);
+        each_row(stream, each, print_name);
+        (void)fputs("' ;;\n                    *) words='", stream);
+        const struct fulcrum_argument *argument = each->arguments;
+        for (; argument != NULL && argument->name != NULL; argument++) {
+            if (argument->choice != NULL) {
+                (void)fputc(' ', stream);
+                print_choices(stream, argument->choice, " ");
+            }
+        }
+        (void)fputs(
+            "'; files=1 ;;\n                esac ;;\n        esac ;;\n", stream);
     }
     (void)fputs("    esac\n    COMPREPLY=($(compgen -W \"$words\" -- \"$current\"))\n"
                 "    if ((files)); then\n"
@@ -151,20 +147,6 @@ static void print_text(FILE *stream, const char *text)
     }
 }
 
-static void print_paragraphs(FILE *stream, const char *text)
-{
-    for (; *text != '\0'; text++) {
-        if (text[0] == '\n' && text[1] == '\n') {
-            (void)fputs("\n.PP\n", stream);
-            text++;
-        } else {
-            const char piece[2] = {*text, '\0'};
-            print_text(stream, piece);
-        }
-    }
-    (void)fputc('\n', stream);
-}
-
 static void reference_man_print_option(FILE *stream, const struct fulcrum_option *row)
 {
     char remarks[500];
@@ -184,30 +166,6 @@ static void reference_man_print_option(FILE *stream, const struct fulcrum_option
     (void)fputc(' ', stream);
     print_text(stream, remarks);
     (void)fputc('\n', stream);
-}
-
-static void reference_man_print_command(
-    FILE *stream, const struct fulcrum_command *command)
-{
-    (void)fputs(".SS ", stream);
-    fulcrum_usage_print_synopsis(stream, command);
-    (void)fputc('\n', stream);
-    print_paragraphs(stream, command->description);
-    const struct fulcrum_argument *argument = command->arguments;
-    for (; argument != NULL && argument->name != NULL; argument++) {
-        (void)fprintf(stream, ".TP\n\\fI%s\\fR\n", argument->name);
-        print_text(stream, argument->help);
-        (void)fputc('\n', stream);
-    }
-    each_row(stream, command, reference_man_print_option);
-    const struct fulcrum_example *example = command->examples;
-    for (; example != NULL && example->line != NULL; example++) {
-        (void)fputs(".PP\n", stream);
-        print_text(stream, example->what);
-        (void)fputs(":\n.PP\n.nf\n.RS\n", stream);
-        print_text(stream, example->line);
-        (void)fputs("\n.RE\n.fi\n", stream);
-    }
 }
 
 /* fulcrum.1 in roff. */
@@ -230,7 +188,36 @@ static void reference_man(FILE *stream)
         stream);
     const struct fulcrum_command *const *command = fulcrum_commands();
     for (; *command != NULL; command++) {
-        reference_man_print_command(stream, *command);
+        const struct fulcrum_command *each = *command;
+        (void)fputs(".SS ", stream);
+        fulcrum_usage_print_synopsis(stream, each);
+        (void)fputc('\n', stream);
+        const char *text = each->description;
+        for (; *text != '\0'; text++) {
+            if (text[0] == '\n' && text[1] == '\n') {
+                (void)fputs("\n.PP\n", stream);
+                text++;
+            } else {
+                const char piece[2] = {*text, '\0'};
+                print_text(stream, piece);
+            }
+        }
+        (void)fputc('\n', stream);
+        const struct fulcrum_argument *argument = each->arguments;
+        for (; argument != NULL && argument->name != NULL; argument++) {
+            (void)fprintf(stream, ".TP\n\\fI%s\\fR\n", argument->name);
+            print_text(stream, argument->help);
+            (void)fputc('\n', stream);
+        }
+        each_row(stream, each, reference_man_print_option);
+        const struct fulcrum_example *example = each->examples;
+        for (; example != NULL && example->line != NULL; example++) {
+            (void)fputs(".PP\n", stream);
+            print_text(stream, example->what);
+            (void)fputs(":\n.PP\n.nf\n.RS\n", stream);
+            print_text(stream, example->line);
+            (void)fputs("\n.RE\n.fi\n", stream);
+        }
     }
     (void)fputs(
         ".SH EXIT STATUS\n.TP\n0\ndone\n.TP\n1\nthe work or the content failed\n"
@@ -266,25 +253,6 @@ static void print_option(FILE *stream, const struct fulcrum_option *row)
     (void)fputs(" |\n", stream);
 }
 
-static void print_command(FILE *stream, const struct fulcrum_command *command)
-{
-    (void)fprintf(stream, "\n## fulcrum %s\n\n    ", command->name);
-    fulcrum_usage_print_synopsis(stream, command);
-    (void)fprintf(
-        stream, "\n\n%s\n\n| option | meaning |\n|---|---|\n", command->description);
-    const struct fulcrum_argument *argument = command->arguments;
-    for (; argument != NULL && argument->name != NULL; argument++) {
-        (void)fprintf(stream, "| %s | ", argument->name);
-        print_cell(stream, argument->help);
-        (void)fputs(" |\n", stream);
-    }
-    each_row(stream, command, print_option);
-    const struct fulcrum_example *example = command->examples;
-    for (; example != NULL && example->line != NULL; example++) {
-        (void)fprintf(stream, "\n    %s\n\n%s.\n", example->line, example->what);
-    }
-}
-
 /* docs/cli.md: every command with its options. */
 static void reference_cli(FILE *stream)
 {
@@ -301,7 +269,22 @@ static void reference_cli(FILE *stream)
             (*command)->name, (*command)->summary);
     }
     for (command = fulcrum_commands(); *command != NULL; command++) {
-        print_command(stream, *command);
+        const struct fulcrum_command *each = *command;
+        (void)fprintf(stream, "\n## fulcrum %s\n\n    ", each->name);
+        fulcrum_usage_print_synopsis(stream, each);
+        (void)fprintf(
+            stream, "\n\n%s\n\n| option | meaning |\n|---|---|\n", each->description);
+        const struct fulcrum_argument *argument = each->arguments;
+        for (; argument != NULL && argument->name != NULL; argument++) {
+            (void)fprintf(stream, "| %s | ", argument->name);
+            print_cell(stream, argument->help);
+            (void)fputs(" |\n", stream);
+        }
+        each_row(stream, each, print_option);
+        const struct fulcrum_example *example = each->examples;
+        for (; example != NULL && example->line != NULL; example++) {
+            (void)fprintf(stream, "\n    %s\n\n%s.\n", example->line, example->what);
+        }
     }
 }
 

@@ -141,13 +141,6 @@ static double speedup_at(const struct publication *plot, double x)
 
 /* Published points. */
 
-/* A number that all points of the sweep have in common; NAN: not known. */
-static double held_by_all(const struct publication *plot, const char *path)
-{
-    const char *column = strcmp(path, "run.actor_count") == 0 ? "actor_count" : path;
-    return fulcrum_table_constant(plot->points, column);
-}
-
 /* NAN where a point says nothing of x. */
 static double x_of(
     const struct publication *plot, const struct fulcrum_reference_point *point)
@@ -325,7 +318,11 @@ static bool is_obstructed(
     }
     for (size_t k = 0; k < point->setting_count; k++) {
         const struct fulcrum_reference_setting *setting = &point->settings[k];
-        double held = held_by_all(plot, setting->path);
+        /* A number that all points of the sweep have in common; NAN: not known. */
+        const char *path = setting->path;
+        const char *column =
+            strcmp(path, "run.actor_count") == 0 ? "actor_count" : path;
+        double held = fulcrum_table_constant(plot->points, column);
         if (strcmp(setting->path, plot->path) != 0 && !isnan(setting->number) &&
             !isnan(held) && !same(held, setting->number)) {
             (void)snprintf(from->obstacle, size, "is of %s = %.6g, the sweep of %.6g",

@@ -182,36 +182,6 @@ bool fulcrum_report_has_answer(const struct fulcrum_reply *reply, FILE *out)
 static const size_t part_styles[] = {0, 2, 1, 7};
 enum { PART_STYLES = sizeof part_styles / sizeof part_styles[0] };
 
-/* A chart's colours: what stands in the picture, and what a dark screen shows. */
-static void write_dark_charts(FILE *out)
-{
-    size_t count = 0;
-    const struct fulcrum_shade *shades = fulcrum_palette_shades(&count);
-    (void)fputs("@media screen and (prefers-color-scheme:dark){\n", out);
-    for (size_t i = 0; i < count; i++) {
-        (void)fprintf(out,
-            "svg.chart [fill=\"#%06x\"]{fill:#%06x}"
-            "svg.chart [stroke=\"#%06x\"]{stroke:#%06x}\n",
-            shades[i].rgb, shades[i].dark_rgb, shades[i].rgb, shades[i].dark_rgb);
-        for (size_t k = 0; k < PART_STYLES; k++) {
-            if (fulcrum_palette_pen(part_styles[k]).rgb == shades[i].rgb) {
-                (void)fprintf(out, ":root{--s%zu:#%06x}\n", k, shades[i].dark_rgb);
-            }
-        }
-    }
-    (void)fputs("}\n", out);
-}
-
-static void write_style(FILE *out)
-{
-    (void)fwrite(fulcrum_report_css, 1, sizeof fulcrum_report_css, out);
-    for (size_t k = 0; k < PART_STYLES; k++) {
-        (void)fprintf(
-            out, ":root{--s%zu:#%06x}\n", k, fulcrum_palette_pen(part_styles[k]).rgb);
-    }
-    write_dark_charts(out);
-}
-
 /* The document. */
 
 bool fulcrum_report_is_wanted(
@@ -324,8 +294,9 @@ static void write_title(struct fulcrum_report_job *job, FILE *out)
     }
 }
 
-static void write_head(struct fulcrum_report_job *job, FILE *out)
+void fulcrum_report_document_write(struct fulcrum_report_job *job, FILE *out)
 {
+    const struct fulcrum_report_section *const *sections = fulcrum_report_sections();
     (void)fputs("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n"
                 "<meta charset=\"utf-8\">\n"
                 "<meta name=\"viewport\" content=\"width=device-width, "
@@ -337,7 +308,28 @@ static void write_head(struct fulcrum_report_job *job, FILE *out)
         out);
     write_title(job, out);
     (void)fputs("</title>\n<style>\n", out);
-    write_style(out);
+    (void)fwrite(fulcrum_report_css, 1, sizeof fulcrum_report_css, out);
+    for (size_t k = 0; k < PART_STYLES; k++) {
+        (void)fprintf(
+            out, ":root{--s%zu:#%06x}\n", k, fulcrum_palette_pen(part_styles[k]).rgb);
+    }
+    /* A chart's colours: what stands in the picture, and what a dark screen
+     * shows. */
+    size_t count = 0;
+    const struct fulcrum_shade *shades = fulcrum_palette_shades(&count);
+    (void)fputs("@media screen and (prefers-color-scheme:dark){\n", out);
+    for (size_t i = 0; i < count; i++) {
+        (void)fprintf(out,
+            "svg.chart [fill=\"#%06x\"]{fill:#%06x}"
+            "svg.chart [stroke=\"#%06x\"]{stroke:#%06x}\n",
+            shades[i].rgb, shades[i].dark_rgb, shades[i].rgb, shades[i].dark_rgb);
+        for (size_t k = 0; k < PART_STYLES; k++) {
+            if (fulcrum_palette_pen(part_styles[k]).rgb == shades[i].rgb) {
+                (void)fprintf(out, ":root{--s%zu:#%06x}\n", k, shades[i].dark_rgb);
+            }
+        }
+    }
+    (void)fputs("}\n", out);
     (void)fputs("</style>\n</head>\n<body>\n"
                 "<a class=\"skip\" href=\"#content\">To the content</a>\n"
                 "<header>\n<p class=\"kicker\">Fulcrum: CPU and GPU in balance</p>\n"
@@ -345,12 +337,6 @@ static void write_head(struct fulcrum_report_job *job, FILE *out)
         out);
     write_title(job, out);
     (void)fputs("</h1>\n</header>\n<main id=\"content\">\n", out);
-}
-
-void fulcrum_report_document_write(struct fulcrum_report_job *job, FILE *out)
-{
-    const struct fulcrum_report_section *const *sections = fulcrum_report_sections();
-    write_head(job, out);
     sections[0]->write(job->cases[0], out);
     write_contents(job, out);
     for (size_t i = 1; sections[i] != NULL; i++) {

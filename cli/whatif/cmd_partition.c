@@ -46,46 +46,6 @@ struct job {
     struct fulcrum_error no_slices; /* why there is no partition */
 };
 
-/* "0.5,0.3,0.2": one for each stage, which the workload decides; NULL: none. */
-static enum fulcrum_status read_shares(const char *text,
-    struct fulcrum_context *context, struct job *job, struct fulcrum_error *err)
-{
-    const struct fulcrum_workload *workload = &job->subject.design.workload;
-    struct fulcrum_sharing_terms *terms = &job->terms;
-    size_t stages = workload->training.env_steps_per_train_step > 0.0 ? 3U : 2U;
-    const double rounding = 1e-6;
-    double sum = 0.0;
-    size_t given = 0;
-    for (const char *rest = text; rest != NULL; given++) {
-        double value = (double)NAN;
-        char *item = fulcrum_list_part(&rest);
-        enum fulcrum_status status =
-            fulcrum_number_parse("--shares", item, &value, NULL) == FULCRUM_OK &&
-                    value > 0.0 && value <= 1.0
-                ? FULCRUM_OK
-                : fulcrum_usage_fail(context, err, FULCRUM_ERR_RANGE,
-                      "--shares: '%s': expected a share above 0 and at most 1", item);
-        free(item);
-        TRY(status);
-        sum += value;
-        if (given < FULCRUM_STAGES_MOST) {
-            terms->given_shares[given] = value;
-        }
-    }
-    terms->given_count = given;
-    FULCRUM_USAGE_IF(given > 0 && !fulcrum_design_is_resident(&job->subject.design),
-        context, err, FULCRUM_ERR_UNSUPPORTED,
-        "--shares: workload %s simulates on the CPU, so its stages cannot be placed "
-        "separately",
-        workload->name);
-    FULCRUM_USAGE_IF(given > 0 && given != stages, context, err, FULCRUM_ERR_RANGE,
-        "--shares: %zu numbers: expected %zu, of simulation, agent%s", given, stages,
-        stages == 3 ? " and training" : "");
-    FULCRUM_USAGE_IF(sum > 1.0 + rounding, context, err, FULCRUM_ERR_RANGE,
-        "--shares: they sum to %.6g: expected at most 1, as they are of one GPU", sum);
-    return FULCRUM_OK;
-}
-
 /* A GPU without a partition of its own has shares, not slices. */
 static enum fulcrum_status find_partition(const struct settings *settings,
     const char *gpu, struct job *job, struct fulcrum_error *err)
@@ -108,55 +68,6 @@ static enum fulcrum_status find_partition(const struct settings *settings,
     return status == FULCRUM_OK
                ? status
                : fulcrum_fail(err, status, "%s", job->no_slices.detail);
-}
-
-static enum fulcrum_status read_job(const struct settings *settings,
-    struct fulcrum_context *context, struct job *job, struct fulcrum_error *err)
-{
-    job->terms = settings->terms;
-    job->terms.envs_each = settings->envs != 0;
-    TRY(fulcrum_subject_read(&settings->design, context, &job->subject, err));
-    TRY(fulcrum_subject_prepare(&job->subject, NULL, 0, err));
-    TRY(read_shares(settings->shares, context, job, err));
-    TRY(find_partition(settings, job->subject.design.machine.gpu.name, job, err));
-    job->terms.mig = job->partition != NULL ? &job->partition->mig : NULL;
-    if (settings->profile == NULL) {
-        return FULCRUM_OK;
-    }
-    job->terms.given_layout = &job->layout;
-    enum fulcrum_status status = fulcrum_mig_layout_parse(
-        &job->partition->mig, settings->profile, &job->layout, err);
-    if (status != FULCRUM_OK) {
-        context->exit_code = FULCRUM_EXIT_USAGE;
-        return fulcrum_fail_in(err, status, "--profile");
-    }
-    return FULCRUM_OK;
-}
-
-static void add_facts(struct fulcrum_result *result, const struct job *job)
-{
-    const struct fulcrum_design *design = &job->plan.design;
-    const struct fulcrum_sharing_terms *terms = &job->terms;
-    double steps = job->plan.loop.count > 0 ? job->plan.loop.steps : FULCRUM_UNKNOWN;
-    fulcrum_result_text(result, "machine", "machine", design->machine.name);
-    fulcrum_result_text(result, "gpu", "GPU", design->machine.gpu.name);
-    fulcrum_result_text(result, "workload", "workload", design->workload.name);
-    fulcrum_result_text(
-        result, "calibration", "calibration", job->subject.calibrations);
-    fulcrum_result_text(
-        result, "partition", "partition", terms->mig != NULL ? terms->mig->name : "");
-    if (job->plan.loop.count > 0) {
-        fulcrum_result_print(result, "round", "round",
-            "%.6g agent steps of %.6g environments, %s", steps,
-            design->workload.simulation.env_count,
-            terms->envs_each ? "as many in each instance" : "dealt out to instances");
-    }
-    fulcrum_result_number(result, "round_steps", NULL, steps);
-    fulcrum_result_number(result, "overhead_frac", NULL, terms->overhead_frac);
-    fulcrum_result_number(result, "switch_frac", NULL, terms->switch_frac);
-    fulcrum_result_text(result, "envs", NULL, envs_name(terms->envs_each));
-    fulcrum_result_number(
-        result, "draws", job->plan.draws > 0.0 ? "draws" : NULL, job->plan.draws);
 }
 
 /* Of a placement that cannot run nothing is known. */
@@ -185,22 +96,6 @@ static void add_placement(
     fulcrum_table_text(table, "reason", "cannot run", row->reason);
 }
 
-/* "simulation + agent" */
-static void add_stage_names(
-    struct fulcrum_table *table, const struct fulcrum_gpu_loop *loop, unsigned stages)
-{
-    struct fulcrum_string text = {0};
-    for (size_t i = 0; i < loop->count; i++) {
-        if ((stages & (1U << i)) != 0U) {
-            fulcrum_string_add(&text, "%s%s",
-                fulcrum_string_get(&text)[0] != '\0' ? " + " : "",
-                loop->stages[i].name);
-        }
-    }
-    fulcrum_table_text(table, "stages", "stages", fulcrum_string_get(&text));
-    fulcrum_string_clear(&text);
-}
-
 /* The cells of part k; of a placement without parts they are empty. */
 static void add_part(struct fulcrum_table *table, const struct job *job,
     const struct fulcrum_placed *placed, size_t k)
@@ -216,7 +111,18 @@ static void add_part(struct fulcrum_table *table, const struct job *job,
     const struct fulcrum_gpu_part *part = is_known ? &placed->parts[k] : &none;
     bool is_slice = slices != NULL && part->profile < slices->profile_count;
     bool is_slowest = is_known && placed->part_count > 1 && k == placed->slowest;
-    add_stage_names(table, &job->plan.loop, part->stages);
+    /* "simulation + agent" */
+    unsigned stages = part->stages;
+    struct fulcrum_string text = {0};
+    for (size_t i = 0; i < job->plan.loop.count; i++) {
+        if ((stages & (1U << i)) != 0U) {
+            fulcrum_string_add(&text, "%s%s",
+                fulcrum_string_get(&text)[0] != '\0' ? " + " : "",
+                job->plan.loop.stages[i].name);
+        }
+    }
+    fulcrum_table_text(table, "stages", "stages", fulcrum_string_get(&text));
+    fulcrum_string_clear(&text);
     fulcrum_table_number(table, "part_instances", "processes", part->instances);
     fulcrum_table_number(table, "sm_frac", "SMs", part->sm_frac);
     fulcrum_table_number(table, "dram_frac", "bandwidth", part->dram_frac);
@@ -253,7 +159,28 @@ static enum fulcrum_status report(const struct job *job,
     const struct fulcrum_placements *plan = &job->plan;
     bool has_parts = plan->loop.count > 0;
     struct fulcrum_result *result = fulcrum_result_new("fulcrum-placements");
-    add_facts(result, job);
+    const struct fulcrum_design *design = &job->plan.design;
+    const struct fulcrum_sharing_terms *terms = &job->terms;
+    double steps = job->plan.loop.count > 0 ? job->plan.loop.steps : FULCRUM_UNKNOWN;
+    fulcrum_result_text(result, "machine", "machine", design->machine.name);
+    fulcrum_result_text(result, "gpu", "GPU", design->machine.gpu.name);
+    fulcrum_result_text(result, "workload", "workload", design->workload.name);
+    fulcrum_result_text(
+        result, "calibration", "calibration", job->subject.calibrations);
+    fulcrum_result_text(
+        result, "partition", "partition", terms->mig != NULL ? terms->mig->name : "");
+    if (job->plan.loop.count > 0) {
+        fulcrum_result_print(result, "round", "round",
+            "%.6g agent steps of %.6g environments, %s", steps,
+            design->workload.simulation.env_count,
+            terms->envs_each ? "as many in each instance" : "dealt out to instances");
+    }
+    fulcrum_result_number(result, "round_steps", NULL, steps);
+    fulcrum_result_number(result, "overhead_frac", NULL, terms->overhead_frac);
+    fulcrum_result_number(result, "switch_frac", NULL, terms->switch_frac);
+    fulcrum_result_text(result, "envs", NULL, envs_name(terms->envs_each));
+    fulcrum_result_number(
+        result, "draws", job->plan.draws > 0.0 ? "draws" : NULL, job->plan.draws);
     struct fulcrum_table *placements = fulcrum_result_table(result, "placements", "");
     struct fulcrum_table *table = fulcrum_result_table(result, "parts",
         has_parts ? "what runs where; in each placement all wait for the slowest"
@@ -285,16 +212,65 @@ static enum fulcrum_status report(const struct job *job,
 static enum fulcrum_status answer(const struct settings *settings,
     struct fulcrum_context *context, struct job *job, struct fulcrum_error *err)
 {
-    struct fulcrum_watch watch;
+    struct fulcrum_progress watch;
     struct fulcrum_placement_plan plan = {
         .terms = &job->terms, .watch = fulcrum_watch_show, .watcher = &watch};
     TRY(fulcrum_solve_settings_read(
         &settings->solve, PARTITION_DRAWS, context, &plan.predict, err));
-    TRY(read_job(settings, context, job, err));
+    job->terms = settings->terms;
+    job->terms.envs_each = settings->envs != 0;
+    TRY(fulcrum_subject_read(&settings->design, context, &job->subject, err));
+    TRY(fulcrum_subject_prepare(&job->subject, NULL, 0, err));
+    /* "0.5,0.3,0.2": one for each stage, which the workload decides; NULL: none. */
+    const char *text = settings->shares;
+    const struct fulcrum_workload *workload = &job->subject.design.workload;
+    struct fulcrum_sharing_terms *terms = &job->terms;
+    size_t stages = workload->training.env_steps_per_train_step > 0.0 ? 3U : 2U;
+    const double rounding = 1e-6;
+    double sum = 0.0;
+    size_t given = 0;
+    for (const char *rest = text; rest != NULL; given++) {
+        double value = (double)NAN;
+        char *item = fulcrum_list_part(&rest);
+        enum fulcrum_status status =
+            fulcrum_number_parse("--shares", item, &value, NULL) == FULCRUM_OK &&
+                    value > 0.0 && value <= 1.0
+                ? FULCRUM_OK
+                : fulcrum_usage_fail(context, err, FULCRUM_ERR_RANGE,
+                      "--shares: '%s': expected a share above 0 and at most 1", item);
+        free(item);
+        TRY(status);
+        sum += value;
+        if (given < FULCRUM_STAGES_MOST) {
+            terms->given_shares[given] = value;
+        }
+    }
+    terms->given_count = given;
+    FULCRUM_USAGE_IF(given > 0 && !fulcrum_design_is_resident(&job->subject.design),
+        context, err, FULCRUM_ERR_UNSUPPORTED,
+        "--shares: workload %s simulates on the CPU, so its stages cannot be placed "
+        "separately",
+        workload->name);
+    FULCRUM_USAGE_IF(given > 0 && given != stages, context, err, FULCRUM_ERR_RANGE,
+        "--shares: %zu numbers: expected %zu, of simulation, agent%s", given, stages,
+        stages == 3 ? " and training" : "");
+    FULCRUM_USAGE_IF(sum > 1.0 + rounding, context, err, FULCRUM_ERR_RANGE,
+        "--shares: they sum to %.6g: expected at most 1, as they are of one GPU", sum);
+    TRY(find_partition(settings, job->subject.design.machine.gpu.name, job, err));
+    job->terms.mig = job->partition != NULL ? &job->partition->mig : NULL;
+    if (settings->profile != NULL) {
+        job->terms.given_layout = &job->layout;
+        enum fulcrum_status status = fulcrum_mig_layout_parse(
+            &job->partition->mig, settings->profile, &job->layout, err);
+        if (status != FULCRUM_OK) {
+            context->exit_code = FULCRUM_EXIT_USAGE;
+            return fulcrum_fail_in(err, status, "--profile");
+        }
+    }
     plan.scenario = job->subject.scenario;
     fulcrum_watch_start(&watch, context, "placements");
     enum fulcrum_status status = fulcrum_placements_find(&plan, &job->plan, err);
-    fulcrum_watch_end(&watch);
+    fulcrum_progress_end(&watch);
     TRY(status);
     return report(job, context, err);
 }

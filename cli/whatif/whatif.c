@@ -85,33 +85,6 @@ void fulcrum_inputs_give_priors(
     inputs->scenario.prior_count = count;
 }
 
-void fulcrum_watch_start(struct fulcrum_watch *watch,
-    const struct fulcrum_context *context, const char *stage)
-{
-    *watch = (struct fulcrum_watch){
-        .stop = fulcrum_interrupt_watch(), .stage = stage, .part_frac = 1.0};
-    fulcrum_progress_start(&watch->progress, context);
-}
-
-int fulcrum_watch_show(void *watch, double done_frac)
-{
-    struct fulcrum_watch *own = watch;
-    double whole = own->first_frac + own->part_frac * done_frac;
-    fulcrum_progress_update(&own->progress, fmin(1.0, whole), own->stage);
-    return *own->stop != 0;
-}
-
-int fulcrum_watch_stopped(void *watch)
-{
-    const struct fulcrum_watch *own = watch;
-    return *own->stop != 0;
-}
-
-void fulcrum_watch_end(struct fulcrum_watch *watch)
-{
-    fulcrum_progress_end(&watch->progress);
-}
-
 enum fulcrum_status fulcrum_numbers_read(struct fulcrum_numbers *out, const char *text,
     struct fulcrum_context *context, struct fulcrum_error *err)
 {

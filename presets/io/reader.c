@@ -53,23 +53,6 @@ enum fulcrum_status fulcrum_reader_finish(
                : fulcrum_fail(err, status, "%s", reader->faults.detail);
 }
 
-/* Cuts a long value, not inside a UTF-8 sequence. */
-static void show_value(struct json_object *json, char out[SHOWN_BYTES + 4])
-{
-    const char *text = json_object_to_json_string_ext(
-        json, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE);
-    size_t length = strlen(text);
-    const char *rest = "";
-    if (length > SHOWN_BYTES) {
-        length = SHOWN_BYTES;
-        rest = "...";
-    }
-    while (length > 0 && ((unsigned char)text[length] & 0xc0) == 0x80) {
-        length--;
-    }
-    (void)snprintf(out, SHOWN_BYTES + 4, "%.*s%s", (int)length, text, rest);
-}
-
 void fulcrum_node_fault(const struct fulcrum_node *node, enum fulcrum_status status,
     const char *format, ...)
 {
@@ -84,7 +67,20 @@ void fulcrum_node_fault(const struct fulcrum_node *node, enum fulcrum_status sta
         return;
     }
     char value[SHOWN_BYTES + 4];
-    show_value(node->json, value);
+    /* Cuts a long value, not inside a UTF-8 sequence. */
+    struct json_object *json = node->json;
+    const char *shown = json_object_to_json_string_ext(
+        json, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE);
+    size_t length = strlen(shown);
+    const char *rest = "";
+    if (length > SHOWN_BYTES) {
+        length = SHOWN_BYTES;
+        rest = "...";
+    }
+    while (length > 0 && ((unsigned char)shown[length] & 0xc0) == 0x80) {
+        length--;
+    }
+    (void)snprintf(value, SHOWN_BYTES + 4, "%.*s%s", (int)length, shown, rest);
     fulcrum_reader_fault(node->reader, status, "%s = %s: %s", node->path, value, text);
 }
 
@@ -125,18 +121,12 @@ struct fulcrum_node fulcrum_node_element(const struct fulcrum_node *array, size_
     return node;
 }
 
-/* What json-c makes of whole numbers too large for it. */
-static bool is_saturated(struct json_object *json)
-{
-    return json_object_get_int64(json) == INT64_MIN ||
-           json_object_get_uint64(json) == UINT64_MAX;
-}
-
 /* NULL where the number is good, else what was expected. */
 static const char *read_number(struct json_object *json, double *out)
 {
     if (json_object_is_type(json, json_type_int)) {
-        if (is_saturated(json)) {
+        if (json_object_get_int64(json) == INT64_MIN ||
+            json_object_get_uint64(json) == UINT64_MAX) {
             return "expected a number; whole ones beyond 1e19 need an exponent";
         }
         *out = json_object_get_double(json);

@@ -9,22 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void check_keys(
-    const struct fulcrum_node *object, const struct fulcrum_record *record)
-{
-    const char *keys[FULCRUM_RECORD_KEYS_MOST + 1] = {NULL};
-    size_t count = 0;
-    for (size_t i = 0; i < record->count; i++) {
-        assert(count < FULCRUM_RECORD_KEYS_MOST);
-        keys[count++] = record->rows[i].key;
-    }
-    for (size_t i = 0; record->others != NULL && record->others[i] != NULL; i++) {
-        assert(count < FULCRUM_RECORD_KEYS_MOST);
-        keys[count++] = record->others[i];
-    }
-    fulcrum_node_check_keys(object, keys);
-}
-
 /* "expected one of linear, log, logit" */
 static void fault_choice(const struct fulcrum_node *node, enum fulcrum_status status,
     fulcrum_record_names *names)
@@ -128,7 +112,17 @@ bool fulcrum_record_read(
 {
     bool is_wrong = object->json != NULL && !fulcrum_node_is_object(object);
     if (object->json != NULL && !is_wrong) {
-        check_keys(object, record);
+        const char *keys[FULCRUM_RECORD_KEYS_MOST + 1] = {NULL};
+        size_t count = 0;
+        for (size_t i = 0; i < record->count; i++) {
+            assert(count < FULCRUM_RECORD_KEYS_MOST);
+            keys[count++] = record->rows[i].key;
+        }
+        for (size_t i = 0; record->others != NULL && record->others[i] != NULL; i++) {
+            assert(count < FULCRUM_RECORD_KEYS_MOST);
+            keys[count++] = record->others[i];
+        }
+        fulcrum_node_check_keys(object, keys);
     }
     for (size_t i = 0; i < record->count; i++) {
         const struct fulcrum_record_row *row = &record->rows[i];
@@ -141,43 +135,38 @@ bool fulcrum_record_read(
     return !is_wrong;
 }
 
-static void write_row(
-    struct json_object *object, const struct fulcrum_record_row *row, const void *base)
-{
-    const void *place = (const char *)base + row->offset;
-    const void *count = (const char *)base + row->size;
-    switch (row->kind) {
-    case FULCRUM_RECORD_NUMBER:
-    case FULCRUM_RECORD_WHOLE:
-    case FULCRUM_RECORD_MEASURED:
-        fulcrum_json_add_number(object, row->key, *(const double *)place);
-        break;
-    case FULCRUM_RECORD_COUNT:
-        fulcrum_json_add_number(object, row->key, (double)*(const size_t *)place);
-        break;
-    case FULCRUM_RECORD_TEXT:
-        fulcrum_json_add_text(object, row->key, place);
-        break;
-    case FULCRUM_RECORD_FLAG:
-        fulcrum_json_add_flag(object, row->key, *(const bool *)place);
-        break;
-    case FULCRUM_RECORD_CHOICE:
-        fulcrum_json_add_text(object, row->key, row->names(*(const int *)place));
-        break;
-    case FULCRUM_RECORD_PAIR:
-        fulcrum_json_add_numbers(object, row->key, place, 2);
-        break;
-    case FULCRUM_RECORD_NUMBERS:
-        fulcrum_json_add_numbers(
-            object, row->key, *(double *const *)place, *(const size_t *)count);
-        break;
-    }
-}
-
 void fulcrum_record_write(
     struct json_object *object, const struct fulcrum_record *record, const void *base)
 {
     for (size_t i = 0; i < record->count; i++) {
-        write_row(object, &record->rows[i], base);
+        const struct fulcrum_record_row *row = &record->rows[i];
+        const void *place = (const char *)base + row->offset;
+        const void *count = (const char *)base + row->size;
+        switch (row->kind) {
+        case FULCRUM_RECORD_NUMBER:
+        case FULCRUM_RECORD_WHOLE:
+        case FULCRUM_RECORD_MEASURED:
+            fulcrum_json_add_number(object, row->key, *(const double *)place);
+            break;
+        case FULCRUM_RECORD_COUNT:
+            fulcrum_json_add_number(object, row->key, (double)*(const size_t *)place);
+            break;
+        case FULCRUM_RECORD_TEXT:
+            fulcrum_json_add_text(object, row->key, place);
+            break;
+        case FULCRUM_RECORD_FLAG:
+            fulcrum_json_add_flag(object, row->key, *(const bool *)place);
+            break;
+        case FULCRUM_RECORD_CHOICE:
+            fulcrum_json_add_text(object, row->key, row->names(*(const int *)place));
+            break;
+        case FULCRUM_RECORD_PAIR:
+            fulcrum_json_add_numbers(object, row->key, place, 2);
+            break;
+        case FULCRUM_RECORD_NUMBERS:
+            fulcrum_json_add_numbers(
+                object, row->key, *(double *const *)place, *(const size_t *)count);
+            break;
+        }
     }
 }

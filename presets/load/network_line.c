@@ -325,24 +325,6 @@ static void read_section(const struct fulcrum_node *root, const struct section *
     }
 }
 
-static void read_network(
-    const struct fulcrum_node *root, struct fulcrum_network_line *line)
-{
-    static const char *const others[] = {
-        "kind", "name", "cpu", "step", "host", "gpu", "batching", "training", NULL};
-    static const struct fulcrum_record record =
-        FULCRUM_RECORD(fulcrum_network, network_rows, others);
-    (void)fulcrum_record_read(root, &record, &line->network);
-    line->network.cpu.curve = FULCRUM_CURVE_SMT_TURBO;
-    for (size_t i = 0; i < LENGTH(sections); i++) {
-        read_section(root, &sections[i], line);
-    }
-    struct fulcrum_error failure = {FULCRUM_OK, ""};
-    if (fulcrum_network_check(&line->network, &failure) != FULCRUM_OK) {
-        fulcrum_reader_adopt(root->reader, &failure);
-    }
-}
-
 static void read_document(
     const struct fulcrum_node *root, struct fulcrum_network_line *line)
 {
@@ -372,7 +354,19 @@ static void read_document(
             fulcrum_reader_adopt(root->reader, &failure);
         }
     } else {
-        read_network(root, line);
+        static const char *const others[] = {
+            "kind", "name", "cpu", "step", "host", "gpu", "batching", "training", NULL};
+        static const struct fulcrum_record record =
+            FULCRUM_RECORD(fulcrum_network, network_rows, others);
+        (void)fulcrum_record_read(root, &record, &line->network);
+        line->network.cpu.curve = FULCRUM_CURVE_SMT_TURBO;
+        for (size_t i = 0; i < LENGTH(sections); i++) {
+            read_section(root, &sections[i], line);
+        }
+        struct fulcrum_error failure = {FULCRUM_OK, ""};
+        if (fulcrum_network_check(&line->network, &failure) != FULCRUM_OK) {
+            fulcrum_reader_adopt(root->reader, &failure);
+        }
     }
 }
 

@@ -48,22 +48,17 @@ static double scaled_up(double magnitude, int power)
     return power >= 0 ? magnitude * powers[power] : magnitude / powers[-power];
 }
 
-/* A lower bound of log10, and at most 1 below it. */
-static int least_exponent(double magnitude)
-{
-    const double log10_of_2 = 0.30102999566398120;
-    int power = 0;
-    (void)frexp(magnitude, &power);
-    return (int)floor((double)(power - 1) * log10_of_2);
-}
-
 /*
  * Rounds to `count` digits; 0 where the power of ten would not be exact. `doubt` is how
  * far the cut-off part is from a half: little means that it may round the other way.
  */
 static int round_to(double magnitude, int count, struct decimal *out, double *doubt)
 {
-    int exponent = least_exponent(magnitude);
+    /* A lower bound of log10, and at most 1 below it. */
+    const double log10_of_2 = 0.30102999566398120;
+    int digit = 0;
+    (void)frexp(magnitude, &digit);
+    int exponent = (int)floor((double)(digit - 1) * log10_of_2);
     int power = count - 1 - exponent;
     if (power > POWER_MOST || power <= -POWER_MOST) {
         return 0;
