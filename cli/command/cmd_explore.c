@@ -254,23 +254,6 @@ static bool is_varied(const struct explore_job *job, const char *path)
     return i < job->plan.axis_count;
 }
 
-/* The number of actors is set, varied, follows the threads or is the best of a list. */
-static enum fulcrum_status read_actors_rule(
-    struct explore_job *job, struct fulcrum_error *err)
-{
-    const struct fulcrum_actors_rule *rule = &job->settings->actors;
-    TRY(fulcrum_actors_rule_check(rule,
-        is_varied(job, "run.actor_count") + !isnan(job->settings->design.actor_count),
-        "give the number of actors in one way: --actors, --actors-per-thread, "
-        "--best-actors or --vary actors",
-        job->context, err));
-    TRY(fulcrum_actors_rule_choices(
-        rule, &job->actor_choices, &job->plan.actor_choice_count, job->context, err));
-    job->plan.actors_per_thread = isnan(rule->per_thread) ? 0.0 : rule->per_thread;
-    job->plan.actor_choices = job->actor_choices;
-    return FULCRUM_OK;
-}
-
 static enum fulcrum_status start_output(
     struct explore_job *job, struct fulcrum_error *err)
 {
@@ -364,7 +347,18 @@ static enum fulcrum_status read_job(struct explore_job *job, struct fulcrum_erro
         job->axes[job->plan.axis_count++] =
             (struct fulcrum_sweep_axis){numbers.field, numbers.values, numbers.count};
     }
-    TRY(read_actors_rule(job, err));
+    /* The number of actors is set, varied, follows the threads or is the best of a
+     * list. */
+    const struct fulcrum_actors_rule *rule = &job->settings->actors;
+    TRY(fulcrum_actors_rule_check(rule,
+        is_varied(job, "run.actor_count") + !isnan(job->settings->design.actor_count),
+        "give the number of actors in one way: --actors, --actors-per-thread, "
+        "--best-actors or --vary actors",
+        job->context, err));
+    TRY(fulcrum_actors_rule_choices(
+        rule, &job->actor_choices, &job->plan.actor_choice_count, job->context, err));
+    job->plan.actors_per_thread = isnan(rule->per_thread) ? 0.0 : rule->per_thread;
+    job->plan.actor_choices = job->actor_choices;
     if (settings->pareto != NULL) {
         TRY(fulcrum_sweep_pareto_parse(
             settings->pareto, plan, context, &job->pareto, err));

@@ -234,24 +234,6 @@ static const char *common_calibration(const struct inputs *inputs)
     return is_common ? name : NULL;
 }
 
-static enum fulcrum_status load_calibrations(
-    struct inputs *out, struct fulcrum_context *context, struct fulcrum_error *err)
-{
-    const struct fulcrum_text_list *given = &out->settings->calibrations;
-    const char *common = given->count == 0 ? common_calibration(out) : NULL;
-    FULCRUM_USAGE_IF(given->count == 0 && common == NULL, context, err,
-        FULCRUM_ERR_MISSING,
-        "no calibration goes with all of these references: name one with "
-        "--calibration");
-    size_t count = given->count > 0 ? given->count : 1;
-    for (size_t i = 0; i < count; i++) {
-        TRY(fulcrum_calibration_load(
-            common != NULL ? common : given->items[i], &out->calibrations[i], err));
-        out->plan.model.calibration_count++;
-    }
-    return FULCRUM_OK;
-}
-
 /* Numbers separated by commas. */
 static enum fulcrum_status parse_numbers(
     const char *what, const char *list, struct numbers *out, struct fulcrum_error *err)
@@ -378,7 +360,19 @@ static enum fulcrum_status load_inputs(const struct fulcrum_fit_settings *settin
     FULCRUM_USAGE_IF(left == 0, context, err, FULCRUM_ERR_RANGE,
         "--hold-out: of %zu figure%s none is left to fit", figures,
         figures == 1 ? "" : "s");
-    return load_calibrations(out, context, err);
+    const struct fulcrum_text_list *given = &out->settings->calibrations;
+    const char *common = given->count == 0 ? common_calibration(out) : NULL;
+    FULCRUM_USAGE_IF(given->count == 0 && common == NULL, context, err,
+        FULCRUM_ERR_MISSING,
+        "no calibration goes with all of these references: name one with "
+        "--calibration");
+    size_t count = given->count > 0 ? given->count : 1;
+    for (size_t i = 0; i < count; i++) {
+        TRY(fulcrum_calibration_load(
+            common != NULL ? common : given->items[i], &out->calibrations[i], err));
+        out->plan.model.calibration_count++;
+    }
+    return FULCRUM_OK;
 }
 
 /* Accepts a struct of zeros. */

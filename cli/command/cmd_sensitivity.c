@@ -553,30 +553,6 @@ static void add_share(
     fulcrum_table_text(table, key, key, text);
 }
 
-/* "5035/s (90 %: 2971 to 6917/s); interactions 6 %" */
-static void add_spread(struct fulcrum_result *result, const struct job *job,
-    size_t output, const struct fulcrum_sobol_spread *spread)
-{
-    const struct words *metric = &job->metrics[output];
-    double value = job->result->values[output];
-    char number[FULCRUM_QUANTITY_SIZE];
-    char range[2 * FULCRUM_QUANTITY_SIZE];
-    fulcrum_quantity_plain(value, metric->unit, number);
-    fulcrum_range_plain(spread->lo, spread->hi, value, metric->unit, range);
-    char *end =
-        spread->is_constant ? fulcrum_format("nothing varied changes it")
-        : isnan(spread->interaction_frac)
-            ? fulcrum_format("%s", "")
-            : fulcrum_format("; interactions %.1f %% (+- %.1f)",
-                  100.0 * spread->interaction_frac, 100.0 * spread->interaction_error);
-    char *key = fulcrum_format("spread/%s", metric->label);
-    fulcrum_result_gap(result);
-    fulcrum_result_print(result, key, metric->label,
-        spread->is_constant ? "%s%s: %s" : "%s (90 %%: %s)%s", number, range, end);
-    free(key);
-    free(end);
-}
-
 /* Inputs too small for a line of the table, and the one that would narrow it most. */
 static void add_finding(struct fulcrum_result *result, const struct job *job,
     size_t output, const struct influence *influences)
@@ -625,7 +601,25 @@ static void add_metric(struct fulcrum_result *result, struct fulcrum_table *file
         influences[i].bar = isnan(bar) ? -1.0 : bar;
     }
     qsort(influences, job->input_count, sizeof *influences, compare_influences);
-    add_spread(result, job, output, &spread);
+    /* "5035/s (90 %: 2971 to 6917/s); interactions 6 %" */
+    const struct words *metric = &job->metrics[output];
+    double value = job->result->values[output];
+    char number[FULCRUM_QUANTITY_SIZE];
+    char range[2 * FULCRUM_QUANTITY_SIZE];
+    fulcrum_quantity_plain(value, metric->unit, number);
+    fulcrum_range_plain(spread.lo, spread.hi, value, metric->unit, range);
+    char *end =
+        spread.is_constant ? fulcrum_format("nothing varied changes it")
+        : isnan(spread.interaction_frac)
+            ? fulcrum_format("%s", "")
+            : fulcrum_format("; interactions %.1f %% (+- %.1f)",
+                  100.0 * spread.interaction_frac, 100.0 * spread.interaction_error);
+    char *key = fulcrum_format("spread/%s", metric->label);
+    fulcrum_result_gap(result);
+    fulcrum_result_print(result, key, metric->label,
+        spread.is_constant ? "%s%s: %s" : "%s (90 %%: %s)%s", number, range, end);
+    free(key);
+    free(end);
     struct fulcrum_table *shown =
         spread.is_constant ? NULL : fulcrum_result_table(result, "", "");
     for (size_t i = 0; i < job->input_count; i++) {

@@ -584,44 +584,6 @@ static enum fulcrum_status add_parameter(
     return FULCRUM_OK;
 }
 
-/* Relative to what was observed; words are "5.8: fitted 5.81, from others 6.1". */
-static enum fulcrum_status add_figure(
-    struct fulcrum_table *table, size_t row, struct fulcrum_error *err)
-{
-    double unit = fulcrum_plot_number(table, row, "observed");
-    double sd = fulcrum_plot_number(table, row, "sd");
-    double prior_low = fulcrum_plot_number(table, row, "prior_low");
-    double prior_high = fulcrum_plot_number(table, row, "prior_high");
-    double others = fulcrum_plot_number(table, row, "held_out_mean");
-    double others_sd = fulcrum_plot_number(table, row, "held_out_sd");
-    double mean = fulcrum_plot_number(table, row, "posterior_mean");
-    double mean_sd = fulcrum_plot_number(table, row, "posterior_sd");
-    double best = fulcrum_plot_number(table, row, "simulated");
-    FAIL_IF(!(unit > 0.0), err, FULCRUM_ERR_RANGE,
-        "figures[%zu].observed = %g: expected a number above 0", row, unit);
-    /* What the parameters themselves give; simulations of it are closest to the model.
-     */
-    best = isnan(best) ? fulcrum_plot_number(table, row, "fitted") : best;
-    fulcrum_table_return(table, row);
-    /* A figure without a deviation was predicted alone. */
-    fulcrum_plot_print(table, "shown_name", "%s, point %.0f: %s%s",
-        fulcrum_plot_text(table, row, "reference"),
-        fulcrum_plot_number(table, row, "point"),
-        fulcrum_plot_text(table, row, "quantity"), isnan(sd) ? ", held out" : "");
-    fulcrum_plot_print(table, "shown_text", "%s: fitted %s%s%s",
-        si(unit, 3, NULL).chars, si(best, 3, NULL).chars,
-        isnan(others) ? "" : ", from others ",
-        isnan(others) ? "" : si(others, 3, NULL).chars);
-    add_span(table, "prior_rel", prior_low / unit, prior_high / unit);
-    add_span(table, "others_rel", (others - normal_90 * others_sd) / unit,
-        (others + normal_90 * others_sd) / unit);
-    add_span(table, "posterior_rel", (mean - normal_90 * mean_sd) / unit,
-        (mean + normal_90 * mean_sd) / unit);
-    add_span(table, "observed_rel", 1.0 - sd / unit, 1.0 + sd / unit);
-    fulcrum_table_number(table, "fitted_rel", NULL, best / unit);
-    return FULCRUM_OK;
-}
-
 enum fulcrum_status fulcrum_plot_fit_add(const struct fulcrum_plot_job *job,
     struct fulcrum_result *result, struct fulcrum_error *err)
 {
@@ -640,7 +602,40 @@ enum fulcrum_status fulcrum_plot_fit_add(const struct fulcrum_plot_job *job,
                         isfinite(fulcrum_table_at(parameters, i, span).lo);
     }
     for (size_t i = 0; i < fulcrum_table_rows(figures); i++) {
-        TRY(add_figure(figures, i, err));
+        /* Relative to what was observed; words are "5.8: fitted 5.81, from others
+         * 6.1". */
+        double unit = fulcrum_plot_number(figures, i, "observed");
+        double sd = fulcrum_plot_number(figures, i, "sd");
+        double prior_low = fulcrum_plot_number(figures, i, "prior_low");
+        double prior_high = fulcrum_plot_number(figures, i, "prior_high");
+        double others = fulcrum_plot_number(figures, i, "held_out_mean");
+        double others_sd = fulcrum_plot_number(figures, i, "held_out_sd");
+        double mean = fulcrum_plot_number(figures, i, "posterior_mean");
+        double mean_sd = fulcrum_plot_number(figures, i, "posterior_sd");
+        double best = fulcrum_plot_number(figures, i, "simulated");
+        FAIL_IF(!(unit > 0.0), err, FULCRUM_ERR_RANGE,
+            "figures[%zu].observed = %g: expected a number above 0", i, unit);
+        /* What the parameters themselves give; simulations of it are closest to the
+         * model.
+         */
+        best = isnan(best) ? fulcrum_plot_number(figures, i, "fitted") : best;
+        fulcrum_table_return(figures, i);
+        /* A figure without a deviation was predicted alone. */
+        fulcrum_plot_print(figures, "shown_name", "%s, point %.0f: %s%s",
+            fulcrum_plot_text(figures, i, "reference"),
+            fulcrum_plot_number(figures, i, "point"),
+            fulcrum_plot_text(figures, i, "quantity"), isnan(sd) ? ", held out" : "");
+        fulcrum_plot_print(figures, "shown_text", "%s: fitted %s%s%s",
+            si(unit, 3, NULL).chars, si(best, 3, NULL).chars,
+            isnan(others) ? "" : ", from others ",
+            isnan(others) ? "" : si(others, 3, NULL).chars);
+        add_span(figures, "prior_rel", prior_low / unit, prior_high / unit);
+        add_span(figures, "others_rel", (others - normal_90 * others_sd) / unit,
+            (others + normal_90 * others_sd) / unit);
+        add_span(figures, "posterior_rel", (mean - normal_90 * mean_sd) / unit,
+            (mean + normal_90 * mean_sd) / unit);
+        add_span(figures, "observed_rel", 1.0 - sd / unit, 1.0 + sd / unit);
+        fulcrum_table_number(figures, "fitted_rel", NULL, best / unit);
     }
     for (size_t i = 0; i < count; i++) {
         fulcrum_table_return(parameters, i);

@@ -322,31 +322,6 @@ static enum fulcrum_status run_checks(struct job *job, struct fulcrum_error *err
     return fulcrum_result_check(job->checks, err);
 }
 
-static void warn_of_failures(const struct job *job)
-{
-    const struct fulcrum_table *checks = job->table;
-    size_t counts[3] = {0};
-    for (size_t i = 0; i < fulcrum_table_rows(checks); i++) {
-        enum fulcrum_check_outcome outcome = fulcrum_check_outcome_of(checks, i);
-        if (outcome == FULCRUM_CHECK_FAILED && counts[outcome] < NAMED_MOST) {
-            fulcrum_message_warn("%s: %s: %s",
-                fulcrum_table_at(checks, i, "suite").text,
-                fulcrum_table_at(checks, i, "name").text,
-                fulcrum_table_at(checks, i, "text").text);
-        }
-        counts[outcome]++;
-    }
-    size_t failed = counts[FULCRUM_CHECK_FAILED];
-    if (failed > NAMED_MOST) {
-        fulcrum_message_warn("... and %zu more", failed - NAMED_MOST);
-    }
-    if (failed > 0) {
-        job->context->exit_code = FULCRUM_EXIT_FAILED;
-        fulcrum_message_warn(
-            "%zu of %zu checks failed", failed, failed + counts[FULCRUM_CHECK_PASSED]);
-    }
-}
-
 /* Writers of the files beside the output. */
 
 static enum fulcrum_status write_junit(
@@ -555,7 +530,27 @@ static enum fulcrum_status run_validate(
             TRY_OR_END(write_file(&job, &files[i], err));
         }
     }
-    warn_of_failures(&job);
+    const struct fulcrum_table *checks = job.table;
+    size_t counts[3] = {0};
+    for (size_t i = 0; i < fulcrum_table_rows(checks); i++) {
+        enum fulcrum_check_outcome outcome = fulcrum_check_outcome_of(checks, i);
+        if (outcome == FULCRUM_CHECK_FAILED && counts[outcome] < NAMED_MOST) {
+            fulcrum_message_warn("%s: %s: %s",
+                fulcrum_table_at(checks, i, "suite").text,
+                fulcrum_table_at(checks, i, "name").text,
+                fulcrum_table_at(checks, i, "text").text);
+        }
+        counts[outcome]++;
+    }
+    size_t failed = counts[FULCRUM_CHECK_FAILED];
+    if (failed > NAMED_MOST) {
+        fulcrum_message_warn("... and %zu more", failed - NAMED_MOST);
+    }
+    if (failed > 0) {
+        job.context->exit_code = FULCRUM_EXIT_FAILED;
+        fulcrum_message_warn(
+            "%zu of %zu checks failed", failed, failed + counts[FULCRUM_CHECK_PASSED]);
+    }
 end:
     for (size_t i = 0; i < job.count; i++) {
         fulcrum_validation_clear(&job.sets[i]);

@@ -133,24 +133,6 @@ static void add_part(struct fulcrum_table *table, const struct job *job,
     fulcrum_table_text(table, "is_slowest", "slowest", is_slowest ? "yes" : "");
 }
 
-static void add_stage(
-    struct fulcrum_table *table, const struct fulcrum_gpu_stage *stage)
-{
-    const struct fulcrum_gpu_time *a = &stage->per_step;
-    const struct fulcrum_gpu_time *b = &stage->per_round;
-    fulcrum_table_row(table);
-    fulcrum_table_text(table, "stage", "stage", stage->name);
-    fulcrum_table_number(
-        table, "round_s", "round", fulcrum_gpu_stage_s(stage, 1.0, 1.0));
-    fulcrum_table_number(table, "host_s", "launches, host", a->host_s + b->host_s);
-    fulcrum_table_number(
-        table, "latency_s", "whatever the share", a->latency_s + b->latency_s);
-    fulcrum_table_number(table, "sm_s", "by SMs", a->sm_s + b->sm_s);
-    fulcrum_table_number(table, "dram_s", "by bandwidth", a->dram_s + b->dram_s);
-    fulcrum_table_number(
-        table, "memory_byte", "memory", stage->memory_byte + stage->env_memory_byte);
-}
-
 /* Files hold a row for each part of each placement; people first see the placements,
  * whose cells parts repeat for files. */
 static enum fulcrum_status report(const struct job *job,
@@ -200,7 +182,20 @@ static enum fulcrum_status report(const struct job *job,
     table = fulcrum_result_table(result, "stages",
         "time of a stage with the GPU to itself, by what shortens it");
     for (size_t i = 0; i < plan->loop.count; i++) {
-        add_stage(table, &plan->loop.stages[i]);
+        const struct fulcrum_gpu_stage *stage = &plan->loop.stages[i];
+        const struct fulcrum_gpu_time *a = &stage->per_step;
+        const struct fulcrum_gpu_time *b = &stage->per_round;
+        fulcrum_table_row(table);
+        fulcrum_table_text(table, "stage", "stage", stage->name);
+        fulcrum_table_number(
+            table, "round_s", "round", fulcrum_gpu_stage_s(stage, 1.0, 1.0));
+        fulcrum_table_number(table, "host_s", "launches, host", a->host_s + b->host_s);
+        fulcrum_table_number(
+            table, "latency_s", "whatever the share", a->latency_s + b->latency_s);
+        fulcrum_table_number(table, "sm_s", "by SMs", a->sm_s + b->sm_s);
+        fulcrum_table_number(table, "dram_s", "by bandwidth", a->dram_s + b->dram_s);
+        fulcrum_table_number(table, "memory_byte", "memory",
+            stage->memory_byte + stage->env_memory_byte);
     }
     if (job->no_slices.detail[0] != '\0') {
         fulcrum_result_note_print(
