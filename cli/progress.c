@@ -10,7 +10,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "calibrate/probe/calibrate.h"
 #include "calibrate/stopwatch.h"
 #include "cli/message.h"
 

@@ -6,7 +6,6 @@
 #include <signal.h>
 #include <stdio.h>
 
-#include "calibrate/probe/calibrate.h"
 #include "cli/command.h"
 
 enum fulcrum_progress_style {

@@ -8,7 +8,6 @@
 #include "cli/command.h"
 #include "cli/program.h"
 #include "model/design/design.h"
-#include "presets/load/preset.h"
 
 typedef void row_visitor(FILE *stream, const struct fulcrum_option *row);
 

@@ -7,7 +7,6 @@
 
 #include "calibrate/reference/baseline.h"
 #include "cli/report/report_section.h"
-#include "model/design/design.h"
 #include "model/try.h"
 #include "presets/load/preset_folders.h"
 

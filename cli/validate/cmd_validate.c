@@ -18,7 +18,6 @@
 #include "cli/options/options.h"
 #include "cli/progress.h"
 #include "cli/validate/junit.h"
-#include "model/quantity.h"
 #include "model/string.h"
 #include "model/try.h"
 #include "presets/io/output.h"

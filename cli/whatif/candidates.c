@@ -10,7 +10,6 @@
 
 #include "cli/message.h"
 #include "model/nearest.h"
-#include "model/quantity.h"
 #include "model/try.h"
 
 /*

@@ -13,7 +13,6 @@
 #include "cli/message.h"
 #include "cli/whatif/whatif.h"
 #include "model/predict/solver.h"
-#include "model/quantity.h"
 #include "model/result.h"
 #include "model/try.h"
 #include "model/whatif/component_cost.h"

@@ -9,7 +9,6 @@
 #include "cli/command.h"
 #include "cli/message.h"
 #include "cli/whatif/whatif.h"
-#include "model/predict/solver.h"
 #include "model/try.h"
 #include "model/whatif/node_rows.h"
 

@@ -1,11 +1,9 @@
 /* cmd_recommend.c - `fulcrum recommend`: the inverse questions. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <stdbool.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "cli/command.h"
-#include "cli/message.h"
 #include "cli/whatif/candidates.h"
 #include "model/nearest.h"
 #include "model/try.h"

@@ -8,7 +8,6 @@
 
 #include "cli/message.h"
 #include "cli/whatif/candidates.h"
-#include "model/quantity.h"
 #include "model/try.h"
 
 /* Draws behind a share of them: 400 tell 0.9 from 0.95. */

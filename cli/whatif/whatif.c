@@ -8,7 +8,6 @@
 
 #include "cli/message.h"
 #include "cli/range.h"
-#include "model/quantity.h"
 #include "model/try.h"
 
 enum fulcrum_status fulcrum_subject_read(const struct fulcrum_design_settings *settings,

@@ -7,8 +7,6 @@
 
 #include "cli/options/options.h"
 #include "cli/progress.h"
-#include "model/result.h"
-#include "model/study/sweep.h"
 
 /* A design as named on the command line. Large: kept on the heap. {0} is a legal start.
  */

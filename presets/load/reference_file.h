@@ -7,7 +7,6 @@
 
 #include "model/design/reference.h"
 #include "model/status.h"
-#include "presets/io/reader.h"
 
 /* Environments of all actors together: no field of a design, but what papers count. */
 #define FULCRUM_REFERENCE_ENV_COUNT "run.env_count"

@@ -12,7 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "model/quantity.h"
 #include "model/string.h"
 #include "model/try.h"
 #include "presets/result/quantity_text.h"
