@@ -27,11 +27,6 @@
 /* Streams 0 of each index are those that draw the network. */
 enum { STREAM_JUDGE = 1, STREAM_METHOD = 2 };
 
-static double relative(double value, double truth)
-{
-    return value / truth - 1.0;
-}
-
 /* Half of a simulation's interval, or the error that another method tells. */
 static double told_rel(const struct fulcrum_solution *solution)
 {
@@ -74,10 +69,10 @@ static void compare_one(const struct fulcrum_comparison_plan *plan, size_t index
     }
     out->state = FULCRUM_COMPARISON_DONE;
     out->steps_per_s = method.steps_per_s;
-    out->error_rel = relative(method.steps_per_s, judge.steps_per_s);
+    out->error_rel = method.steps_per_s / judge.steps_per_s - 1.0;
     out->told_rel = told_rel(&method);
     out->judge_rel = told_rel(&judge);
-    out->batch_error_rel = relative(method.mean_batch, judge.mean_batch);
+    out->batch_error_rel = method.mean_batch / judge.mean_batch - 1.0;
     out->cpu_busy_error = method.cpu_thread_busy_frac - judge.cpu_thread_busy_frac;
     out->host_busy_error = method.host_busy_frac - judge.host_busy_frac;
     out->gpu_busy_error = method.gpu_busy_frac - judge.gpu_busy_frac;

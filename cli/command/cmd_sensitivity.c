@@ -294,25 +294,6 @@ static enum fulcrum_status read_inputs(struct job *job, struct fulcrum_error *er
 
 /* What is asked about. */
 
-static enum fulcrum_status read_axis(struct job *job, struct fulcrum_error *err)
-{
-    const char *text = job->settings->along;
-    if (text == NULL) {
-        return FULCRUM_OK;
-    }
-    TRY(read_path(job, "--along", text, &job->axis.field, err));
-    const char *range = range_of(text);
-    FULCRUM_USAGE_IF(range == NULL, job->context, err, FULCRUM_ERR_FORMAT,
-        "--along %s: expected PATH=RANGE, such as machine.cpu.thread_count=20:320:x1.3",
-        text);
-    job->axis_values.option = "--along";
-    job->axis_values.field = job->axis.field;
-    TRY(fulcrum_numbers_read(&job->axis_values, range, job->context, err));
-    job->axis.values = job->axis_values.values;
-    job->axis.count = job->axis_values.count;
-    return FULCRUM_OK;
-}
-
 static struct words word_metric(
     const struct fulcrum_sensitivity_output *output, const struct fulcrum_field *along)
 {
@@ -700,7 +681,20 @@ static enum fulcrum_status analyse(struct job *job, struct fulcrum_error *err)
             "--base: %s is no number: points are compared by numbers",
             job->base[i].field->path);
     }
-    TRY(read_axis(job, err));
+    const char *text = job->settings->along;
+    if (text != NULL) {
+        TRY(read_path(job, "--along", text, &job->axis.field, err));
+        const char *range = range_of(text);
+        FULCRUM_USAGE_IF(range == NULL, job->context, err, FULCRUM_ERR_FORMAT,
+            "--along %s: expected PATH=RANGE, such as "
+            "machine.cpu.thread_count=20:320:x1.3",
+            text);
+        job->axis_values.option = "--along";
+        job->axis_values.field = job->axis.field;
+        TRY(fulcrum_numbers_read(&job->axis_values, range, job->context, err));
+        job->axis.values = job->axis_values.values;
+        job->axis.count = job->axis_values.count;
+    }
     TRY(read_outputs(job, err));
     TRY(read_actors(job, err));
     const struct settings *settings = job->settings;

@@ -150,12 +150,6 @@ static double x_of(
     return setting != NULL ? setting->number : FULCRUM_UNKNOWN;
 }
 
-static double base_of(
-    const struct publication *plot, const struct fulcrum_reference *reference)
-{
-    return x_of(plot, &reference->points[reference->relative_to]);
-}
-
 static bool same(double a, double b)
 {
     return fabs(a - b) <= 1e-9 * fabs(b);
@@ -228,7 +222,7 @@ static bool find_link(const struct publication *plot, struct carried *from)
 {
     const char *name = from->reference->name;
     const char *what = "predicted";
-    double x = base_of(plot, from->reference);
+    double x = x_of(plot, &from->reference->points[from->reference->relative_to]);
     char value[24];
     char at[24];
     if (same(x, plot->relative_x)) {
@@ -246,7 +240,8 @@ static bool find_link(const struct publication *plot, struct carried *from)
     }
     for (size_t i = 0; i < plot->reference_count && isnan(stated.number); i++) {
         const struct fulcrum_reference *other = plot->references[i];
-        if (other->is_relative && same(base_of(plot, other), plot->relative_x)) {
+        if (other->is_relative &&
+            same(x_of(plot, &other->points[other->relative_to]), plot->relative_x)) {
             stated = stated_at(plot, other, x);
             what = isnan(stated.number) ? what : "published";
         }
@@ -360,7 +355,7 @@ static enum fulcrum_status lay_over(const struct publication *plot,
     FAIL_IF(reference->is_relative && !is_power && !find_link(plot, &from), err,
         FULCRUM_ERR_UNSUPPORTED,
         "reference %s: its ratios refer to %s = %.6g, which the sweep does not reach",
-        name, plot->path, base_of(plot, reference));
+        name, plot->path, x_of(plot, &reference->points[reference->relative_to]));
     for (size_t i = 0; i < reference->point_count; i++) {
         if (is_base(plot, &from, i)) {
             continue;

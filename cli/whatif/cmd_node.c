@@ -188,33 +188,6 @@ static double number_at(const struct job *job, size_t row, const char *key)
     return fulcrum_table_at(job->table, row, key).number;
 }
 
-/* All rows failed: there is no result, and the first reason is the message. */
-static enum fulcrum_status judge_rows(const struct job *job, struct fulcrum_error *err)
-{
-    size_t count = fulcrum_table_rows(job->table);
-    size_t failed = 0;
-    const char *reason = "";
-    TRY(fulcrum_result_check(job->result, err));
-    for (size_t i = count; i-- > 0;) {
-        const char *status = fulcrum_table_at(job->table, i, "status").text;
-        if (strcmp(status, "ok") != 0) {
-            failed++;
-            reason = status;
-        }
-    }
-    FAIL_IF(failed > 0 && failed == count, err, FULCRUM_ERR_INFEASIBLE,
-        "no row can run: %s", reason);
-    if (failed > 0) {
-        fulcrum_message_warn("%zu of %zu rows cannot run: %s", failed, count, reason);
-    } else {
-        fulcrum_table_hide(job->table, "status");
-    }
-    if (fulcrum_table_constant(job->table, "learner_gpu_count") <= 0.0) {
-        fulcrum_table_hide(job->table, "learner_gpu_count");
-    }
-    return FULCRUM_OK;
-}
-
 /* The row with the most of an output; machine->end: none has it. */
 static size_t best_of(
     const struct job *job, const struct machine *machine, const char *output)
@@ -257,7 +230,28 @@ static enum fulcrum_status answer(struct job *job, struct fulcrum_error *err)
     job->plan.calibration = first->calibrations;
     job->plan.actors_rule = job->actors.text;
     TRY(find_rows(job, err));
-    TRY(judge_rows(job, err));
+    /* All rows failed: there is no result, and the first reason is the message. */
+    size_t count = fulcrum_table_rows(job->table);
+    size_t failed = 0;
+    const char *reason = "";
+    TRY(fulcrum_result_check(job->result, err));
+    for (size_t i = count; i-- > 0;) {
+        const char *status = fulcrum_table_at(job->table, i, "status").text;
+        if (strcmp(status, "ok") != 0) {
+            failed++;
+            reason = status;
+        }
+    }
+    FAIL_IF(failed > 0 && failed == count, err, FULCRUM_ERR_INFEASIBLE,
+        "no row can run: %s", reason);
+    if (failed > 0) {
+        fulcrum_message_warn("%zu of %zu rows cannot run: %s", failed, count, reason);
+    } else {
+        fulcrum_table_hide(job->table, "status");
+    }
+    if (fulcrum_table_constant(job->table, "learner_gpu_count") <= 0.0) {
+        fulcrum_table_hide(job->table, "learner_gpu_count");
+    }
     if (job->is_interrupted) {
         fulcrum_message_warn("interrupted: %zu of %zu rows are there",
             fulcrum_table_rows(job->table), job->expected);

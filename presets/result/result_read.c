@@ -34,12 +34,6 @@ static double element_of(const struct json_object *pair, size_t i)
                : FULCRUM_UNKNOWN;
 }
 
-static bool is_list_of(const struct json_object *array, enum json_type type)
-{
-    return json_object_array_length(array) > 0 &&
-           json_object_get_type(json_object_array_get_idx(array, 0)) == type;
-}
-
 /* Whether it is "speedup_lo" beside the number of "speedup". */
 static bool is_end(const struct json_object *row, const char *key)
 {
@@ -229,7 +223,9 @@ static void add_members(struct fulcrum_result *result, const char *prefix,
                 result, name, at.key, json_object_get_boolean(at.val) != 0);
             break;
         case json_type_array:
-            if (is_list_of(at.val, json_type_object) ||
+            if ((json_object_array_length(at.val) > 0 &&
+                    json_object_get_type(json_object_array_get_idx(at.val, 0)) ==
+                        json_type_object) ||
                 json_object_array_length(at.val) == 0) {
                 add_table(result, name, at.val);
             } else {
