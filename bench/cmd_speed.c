@@ -115,8 +115,6 @@ end:
 
 enum { FULCRUM_MVA_STATIONS_MOST = 16 };
 
-/* Textbook mean value analysis, a yardstick for the cost of a solution. */
-
 /*
  * A customer who arrives at a station finds what is there on average with one customer
  * less: R_i(n) = s_i (1 + Q_i(n - 1)). Little's law over the whole cycle gives
@@ -144,8 +142,6 @@ double fulcrum_mva_cycles_per_s(
     }
     return rate;
 }
-
-/* A grid of predictions that is timed, without writing it. */
 
 enum { THREADS = 16, ACTORS = 64 };
 

@@ -24,8 +24,6 @@
 #include "presets/load/preset.h"
 #include "presets/load/reference_file.h"
 
-/* References as the command line names them: presets, JSON, CSV. */
-
 const struct fulcrum_option fulcrum_reference_host_rows[] = {
     FULCRUM_OPTION(TEXT, "machine", offsetof(struct fulcrum_reference_host, machine),
         "NAME", .letter = 'm',

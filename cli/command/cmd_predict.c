@@ -4,6 +4,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "cli/message.h"
 #include "cli/whatif/whatif.h"
@@ -59,6 +60,43 @@ static void add_outputs(
     fulcrum_flags_add(prediction->flags, result);
 }
 
+/* Where the value of a field came from. */
+struct origin {
+    const char *kind; /* set | measured | fitted | prior | source | default */
+    const char *from; /* name of a calibration or preset, or "" */
+    const char *text; /* the source, or "" */
+};
+
+/* A calibration counts only where it gave the value, the last one first: its learner-
+ * side times do not on a machine with another kind of accelerator. */
+static struct origin origin_of(
+    const struct fulcrum_design_inputs *inputs, const struct fulcrum_field *field)
+{
+    for (size_t i = 0; i < inputs->setting_count; i++) {
+        if (inputs->settings[i].field == field) {
+            return (struct origin){"set", "", ""};
+        }
+    }
+    /* The form of the CPU curve comes with its parameters. */
+    bool is_curve = strcmp(field->path, "machine.cpu.curve") == 0;
+    const char *path = is_curve ? "machine.cpu.knee" : field->path;
+    for (size_t i = inputs->calibration_count; i-- > 0;) {
+        const struct fulcrum_calibration *calibration = inputs->calibrations[i];
+        const struct fulcrum_parameter *parameter =
+            fulcrum_calibration_parameter(calibration, path);
+        if (parameter != NULL &&
+            fulcrum_calibration_holds(calibration, &inputs->base.machine, path)) {
+            return (struct origin){fulcrum_origin_name(parameter->origin),
+                calibration->name, parameter->source};
+        }
+    }
+    const struct fulcrum_source *source =
+        fulcrum_sources_find(&inputs->sources, field->path);
+    return source == NULL ? (struct origin){"default", "", ""}
+                          : (struct origin){source->is_prior ? "prior" : "source",
+                                source->file, source->text};
+}
+
 /* Every value in force with its origin: what was measured, fitted, a prior or set. */
 static void add_inputs(
     struct fulcrum_result *result, const struct fulcrum_subject *subject)
@@ -73,8 +111,7 @@ static void add_inputs(
         if (isnan(value) && text[0] == '\0') {
             continue;
         }
-        struct fulcrum_origin_note note =
-            fulcrum_origin_of(&subject->inputs, &fields[i]);
+        struct origin origin = origin_of(&subject->inputs, &fields[i]);
         fulcrum_table_row(table);
         fulcrum_table_text(table, "field", "field", fields[i].path);
         if (text[0] != '\0') {
@@ -83,9 +120,9 @@ static void add_inputs(
             fulcrum_table_number(table, "value", "value", value);
         }
         fulcrum_table_text(table, "unit", NULL, fields[i].unit);
-        fulcrum_table_text(table, "origin", "origin", note.kind);
-        fulcrum_table_text(table, "from", "from", note.from);
-        fulcrum_table_text(table, "source", "source", note.text);
+        fulcrum_table_text(table, "origin", "origin", origin.kind);
+        fulcrum_table_text(table, "from", "from", origin.from);
+        fulcrum_table_text(table, "source", "source", origin.text);
     }
 }
 

@@ -24,8 +24,6 @@ static void each_row(
     }
 }
 
-/* Completion of commands, options and values for bash. */
-
 static void print_choices(
     FILE *stream, fulcrum_choice_name *choice, const char *between)
 {
@@ -124,8 +122,6 @@ static void reference_bash(FILE *stream)
                 "complete -o filenames -F _fulcrum fulcrum\n",
         stream);
 }
-
-/* The manual page. */
 
 /* A line of text that roff must not take for a request. */
 static void print_text(FILE *stream, const char *text)
@@ -287,21 +283,6 @@ static void reference_cli(FILE *stream)
     }
 }
 
-static void print_range(FILE *stream, const struct fulcrum_field *field)
-{
-    if (field->kind == FULCRUM_FIELD_TEXT) {
-        (void)fputs("text | ", stream);
-        return;
-    }
-    if (field->kind != FULCRUM_FIELD_CHOICE) {
-        (void)fprintf(stream, "%g to %g%s | ", field->least, field->most,
-            field->kind == FULCRUM_FIELD_COUNT ? ", whole" : "");
-        return;
-    }
-    print_choices(stream, field->choice, ", ");
-    (void)fputs(" | ", stream);
-}
-
 static void print_fields(FILE *stream, const char *prefix, const char *heading)
 {
     (void)fprintf(stream,
@@ -310,19 +291,21 @@ static void print_fields(FILE *stream, const char *prefix, const char *heading)
         heading);
     size_t count = 0;
     const struct fulcrum_field *fields = fulcrum_fields(&count);
-    for (size_t i = 0; i < count; i++) {
-        if (strncmp(fields[i].path, prefix, strlen(prefix)) == 0) {
-            (void)fprintf(stream, "| `%s` | %s | ", fields[i].path, fields[i].unit);
-            print_range(stream, &fields[i]);
-            const struct fulcrum_field *field = &fields[i];
-            if (field->kind == FULCRUM_FIELD_CHOICE) {
-                (void)fprintf(stream, "%s | ", field->choice((int)field->fallback));
-            } else if (field->kind == FULCRUM_FIELD_TEXT || isnan(field->fallback)) {
-                (void)fputs("| ", stream);
+    for (const struct fulcrum_field *field = fields; field < fields + count; field++) {
+        if (strncmp(field->path, prefix, strlen(prefix)) == 0) {
+            (void)fprintf(stream, "| `%s` | %s | ", field->path, field->unit);
+            if (field->kind == FULCRUM_FIELD_TEXT) {
+                (void)fputs("text | | ", stream);
+            } else if (field->kind == FULCRUM_FIELD_CHOICE) {
+                print_choices(stream, field->choice, ", ");
+                (void)fprintf(stream, " | %s | ", field->choice((int)field->fallback));
             } else {
-                (void)fprintf(stream, "%g | ", field->fallback);
+                (void)fprintf(stream, "%g to %g%s | ", field->least, field->most,
+                    field->kind == FULCRUM_FIELD_COUNT ? ", whole" : "");
+                (void)fprintf(
+                    stream, isnan(field->fallback) ? "| " : "%g | ", field->fallback);
             }
-            print_cell(stream, fields[i].meaning);
+            print_cell(stream, field->meaning);
             (void)fputs(" |\n", stream);
         }
     }

@@ -225,8 +225,6 @@ void fulcrum_sweep_columns_cells(const struct fulcrum_sweep_columns *columns,
     }
 }
 
-/* The metrics of a front, as written on the command line. */
-
 /* Names that a metric may have: outputs, then the fields that vary. */
 enum { NAMES_MOST = FULCRUM_OUTPUT_COUNT + FULCRUM_SWEEP_AXES_MOST };
 

@@ -758,25 +758,6 @@ static void add_bars(
         is_small ? (double)NAN : -size - 1e-9 * (isnan(total) ? 0.0 : total));
 }
 
-static void add_variance_shares(struct fulcrum_table *table, size_t row)
-{
-    double first = fulcrum_plot_number(table, row, "first_frac");
-    double total = fulcrum_plot_number(table, row, "total_frac");
-    double error = fulcrum_plot_number(table, row, "total_error");
-    if (!isfinite(first) || !isfinite(total)) {
-        fulcrum_table_text(table, "shares", NULL, "not told");
-        return;
-    }
-    fulcrum_plot_print(
-        table, "shares", "%.2f   %.2f", fmax(0.0, first), fmax(0.0, total));
-    add_span(table, "total_share", 0.0, fmax(0.0, total));
-    add_span(table, "first_share", 0.0, fmax(0.0, first));
-    if (error > 0.0) {
-        add_span(
-            table, "total_bar", fmax(0.0, total - error), fmin(1.0, total + error));
-    }
-}
-
 enum fulcrum_status fulcrum_plot_tornado_add(const struct fulcrum_plot_job *job,
     struct fulcrum_result *result, struct fulcrum_error *err)
 {
@@ -806,7 +787,21 @@ enum fulcrum_status fulcrum_plot_tornado_add(const struct fulcrum_plot_job *job,
             fulcrum_table_return(table, i);
             add_metric_words(table, &metric, i);
             add_bars(table, &metric, i);
-            add_variance_shares(table, i);
+            double first = fulcrum_plot_number(table, i, "first_frac");
+            double total = fulcrum_plot_number(table, i, "total_frac");
+            double error = fulcrum_plot_number(table, i, "total_error");
+            if (!isfinite(first) || !isfinite(total)) {
+                fulcrum_table_text(table, "shares", NULL, "not told");
+                continue;
+            }
+            fulcrum_plot_print(
+                table, "shares", "%.2f   %.2f", fmax(0.0, first), fmax(0.0, total));
+            add_span(table, "total_share", 0.0, fmax(0.0, total));
+            add_span(table, "first_share", 0.0, fmax(0.0, first));
+            if (error > 0.0) {
+                add_span(table, "total_bar", fmax(0.0, total - error),
+                    fmin(1.0, total + error));
+            }
         }
     }
     return FULCRUM_OK;

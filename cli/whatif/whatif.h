@@ -12,7 +12,7 @@
  */
 struct fulcrum_subject {
     struct fulcrum_design_inputs inputs;
-    char calibrations[200]; /* their names */
+    char calibrations[200]; /* "a, b": their names; "none" without any */
     struct fulcrum_scenario *scenario;
     struct fulcrum_design design; /* with every value in force */
 };

@@ -156,35 +156,6 @@ static enum fulcrum_status list_names(
     return FULCRUM_OK;
 }
 
-/* A name other than the file's would be listed, and then not be found. */
-static void read_title(struct fulcrum_reader *reader, enum fulcrum_preset_kind kind,
-    struct fulcrum_preset_entry *entry)
-{
-    struct json_object *document = NULL;
-    struct fulcrum_error failure = {FULCRUM_OK, ""};
-    if (fulcrum_document_read(entry->file, &document, &failure) != FULCRUM_OK) {
-        (void)fulcrum_fail_more(&reader->faults, failure.status, "%s", failure.detail);
-        return;
-    }
-    reader->file = entry->file;
-    struct fulcrum_node root = fulcrum_node_root(reader, document);
-    struct fulcrum_file_header head;
-    if (fulcrum_file_header_read(&root, kind, &head)) {
-        memcpy(entry->title, head.title, sizeof head.title);
-        if (strcmp(head.name, entry->name) != 0) {
-            struct fulcrum_node name = fulcrum_node_member(&root, "name");
-            fulcrum_node_fault(&name, FULCRUM_ERR_FORMAT,
-                "expected \"%s\", as the file is called", entry->name);
-        }
-    }
-    /* References are read for what they predict elsewhere; here what all files have. */
-    struct fulcrum_node source = fulcrum_node_member(&root, "source");
-    if (kind == FULCRUM_PRESET_REFERENCE) {
-        (void)fulcrum_node_is_object(&source);
-    }
-    fulcrum_document_free(document);
-}
-
 enum fulcrum_status fulcrum_preset_list(enum fulcrum_preset_kind kind,
     struct fulcrum_preset_entry **out, size_t *count, struct fulcrum_error *err)
 {
@@ -193,7 +164,33 @@ enum fulcrum_status fulcrum_preset_list(enum fulcrum_preset_kind kind,
     enum fulcrum_status status;
     TRY_OR_END(list_names(kind, &entries, err));
     for (size_t i = 0; i < entries.count; i++) {
-        read_title(&reader, kind, &entries.items[i]);
+        /* A name other than the file's would be listed, and then not be found. */
+        struct fulcrum_preset_entry *entry = &entries.items[i];
+        struct json_object *document = NULL;
+        struct fulcrum_error failure = {FULCRUM_OK, ""};
+        if (fulcrum_document_read(entry->file, &document, &failure) != FULCRUM_OK) {
+            (void)fulcrum_fail_more(
+                &reader.faults, failure.status, "%s", failure.detail);
+            continue;
+        }
+        reader.file = entry->file;
+        struct fulcrum_node root = fulcrum_node_root(&reader, document);
+        struct fulcrum_file_header head;
+        if (fulcrum_file_header_read(&root, kind, &head)) {
+            memcpy(entry->title, head.title, sizeof head.title);
+            if (strcmp(head.name, entry->name) != 0) {
+                struct fulcrum_node name = fulcrum_node_member(&root, "name");
+                fulcrum_node_fault(&name, FULCRUM_ERR_FORMAT,
+                    "expected \"%s\", as the file is called", entry->name);
+            }
+        }
+        /* References are read for what they predict elsewhere; here what all files
+         * have. */
+        struct fulcrum_node source = fulcrum_node_member(&root, "source");
+        if (kind == FULCRUM_PRESET_REFERENCE) {
+            (void)fulcrum_node_is_object(&source);
+        }
+        fulcrum_document_free(document);
     }
     TRY_OR_END(fulcrum_reader_finish(&reader, err));
     *out = entries.items;
