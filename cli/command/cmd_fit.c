@@ -544,18 +544,6 @@ static void add_figures(struct fulcrum_result *result,
 /* Standard deviations beyond which prior, figures and model do not go together. */
 #define DOUBTFUL_SDS 3.0
 
-static const char *verdict(const struct fulcrum_fitted_parameter *parameter)
-{
-    if (fabs(parameter->z) > DOUBTFUL_SDS) {
-        return "far from its prior";
-    }
-    if (isnan(parameter->sd_frac)) {
-        return "";
-    }
-    return parameter->sd_frac < FULCRUM_FIT_IDENTIFIED_FRAC ? "identified"
-                                                            : "not identified";
-}
-
 /* Of one quantity of one reference, told apart by their errors, in the other order. */
 static bool is_reversed(const struct fulcrum_fitted_figure *a,
     const struct fulcrum_fitted_figure *b, const struct inputs *inputs)
@@ -630,7 +618,11 @@ static enum fulcrum_status show_fit(const struct fulcrum_reference_fit *fit,
         fulcrum_table_number(table, "posterior_low", NULL, row->posterior.low);
         fulcrum_table_number(table, "posterior_high", NULL, row->posterior.high);
         fulcrum_table_number(table, "posterior_sd_frac", "sd left", row->sd_frac);
-        fulcrum_table_text(table, "verdict", "verdict", verdict(row));
+        fulcrum_table_text(table, "verdict", "verdict",
+            fabs(row->z) > DOUBTFUL_SDS                  ? "far from its prior"
+            : isnan(row->sd_frac)                        ? ""
+            : row->sd_frac < FULCRUM_FIT_IDENTIFIED_FRAC ? "identified"
+                                                         : "not identified");
     }
     /* What --free auto left at its prior. */
     struct fulcrum_table *held = fulcrum_result_table(result, "held", "");

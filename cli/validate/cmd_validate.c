@@ -174,19 +174,6 @@ static enum fulcrum_status predict_references(
 /* Failed checks that are named one by one; JUnit has all of them. */
 enum { NAMED_MOST = 20 };
 
-/* Before the name of a calibration, or "by series" where there are several. Points that
- * the calibration was fitted to are not predicted "from" it. */
-static const char *joining_words(
-    const char *calibration, enum fulcrum_comparison_filter filter)
-{
-    if (calibration[0] == '\0') {
-        return "";
-    }
-    return filter == FULCRUM_COMPARE_FITTED || strchr(calibration, ' ') != NULL
-               ? ", "
-               : " from ";
-}
-
 /* Whether a set, or what is predicted of it, is within the user's bound. */
 static void check_set(const struct job *job, const struct fulcrum_validation *set)
 {
@@ -213,9 +200,15 @@ static void check_set(const struct job *job, const struct fulcrum_validation *se
             errors.count == 1 ? "" : "s", 100.0 * errors.mape_frac,
             100.0 * most_mape_frac);
     }
+    /* A name, or "by series" where there are several. Points that the calibration was
+     * fitted to are not predicted "from" it. */
+    bool is_fitted = filter == FULCRUM_COMPARE_FITTED;
     fulcrum_check_add(job->table, set->reference->name, FULCRUM_CHECK_FAILED, &text,
-        "%s%s%s", filter == FULCRUM_COMPARE_FITTED ? "fitted" : "predicted",
-        joining_words(set->calibration, filter), set->calibration);
+        "%s%s%s", is_fitted ? "fitted" : "predicted",
+        set->calibration[0] == '\0'                          ? ""
+        : is_fitted || strchr(set->calibration, ' ') != NULL ? ", "
+                                                             : " from ",
+        set->calibration);
 }
 
 /* Fits of calibrations, repeated and compared. */

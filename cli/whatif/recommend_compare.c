@@ -226,31 +226,6 @@ static const struct upgrade {
     {"kernel launches a second", 0.5, {"machine.gpu.launch_rel"}},
 };
 
-static struct fulcrum_result *result_of(const struct fulcrum_candidates *list)
-{
-    struct fulcrum_result *result = fulcrum_result_new("fulcrum-recommend");
-    const struct fulcrum_subject *subject = &list->items[0].subject;
-    fulcrum_result_text(result, "question", NULL, "upgrade");
-    fulcrum_result_text(result, "machine", "machine", subject->design.machine.name);
-    fulcrum_result_text(result, "workload", "workload", subject->design.workload.name);
-    fulcrum_result_text(result, "calibration", "calibration", subject->calibrations);
-    struct fulcrum_table *table = fulcrum_result_table(result, "upgrades", "");
-    for (size_t i = 0; i < DESIGNS; i++) {
-        fulcrum_table_row(table);
-        fulcrum_table_text(table, "upgrade", "twice the", upgrades[i].title);
-        fulcrum_table_number(
-            table, "actor_count", "actors", list->study->predictions[i].actor_count);
-        fulcrum_table_ratio(
-            table, "speedup", "speed-up", fulcrum_study_ratio(list->study, i, 0, 0));
-        fulcrum_table_ratio(table, "steps_per_j_gpu_rel", "steps/GPU joule",
-            fulcrum_study_ratio(list->study, i, 0, 1));
-        fulcrum_table_ratio(table, "steps_per_j_system_rel", "steps/system joule",
-            fulcrum_study_ratio(list->study, i, 0, 2));
-        fulcrum_table_text(table, "reason", "cannot run", list->items[i].reason);
-    }
-    return result;
-}
-
 enum fulcrum_status fulcrum_recommend_upgrade(
     const struct fulcrum_recommend_settings *settings, struct fulcrum_context *context,
     struct fulcrum_error *err)
@@ -282,7 +257,27 @@ enum fulcrum_status fulcrum_recommend_upgrade(
         TRY_OR_END(
             fulcrum_fail(err, FULCRUM_ERR_INFEASIBLE, "%s", list.items[0].reason));
     }
-    status = fulcrum_context_show(context, result_of(&list), err);
+    struct fulcrum_result *result = fulcrum_result_new("fulcrum-recommend");
+    const struct fulcrum_subject *subject = &list.items[0].subject;
+    fulcrum_result_text(result, "question", NULL, "upgrade");
+    fulcrum_result_text(result, "machine", "machine", subject->design.machine.name);
+    fulcrum_result_text(result, "workload", "workload", subject->design.workload.name);
+    fulcrum_result_text(result, "calibration", "calibration", subject->calibrations);
+    struct fulcrum_table *table = fulcrum_result_table(result, "upgrades", "");
+    for (size_t i = 0; i < DESIGNS; i++) {
+        fulcrum_table_row(table);
+        fulcrum_table_text(table, "upgrade", "twice the", upgrades[i].title);
+        fulcrum_table_number(
+            table, "actor_count", "actors", list.study->predictions[i].actor_count);
+        fulcrum_table_ratio(
+            table, "speedup", "speed-up", fulcrum_study_ratio(list.study, i, 0, 0));
+        fulcrum_table_ratio(table, "steps_per_j_gpu_rel", "steps/GPU joule",
+            fulcrum_study_ratio(list.study, i, 0, 1));
+        fulcrum_table_ratio(table, "steps_per_j_system_rel", "steps/system joule",
+            fulcrum_study_ratio(list.study, i, 0, 2));
+        fulcrum_table_text(table, "reason", "cannot run", list.items[i].reason);
+    }
+    status = fulcrum_context_show(context, result, err);
 end:
     fulcrum_candidates_clear(&list);
     return status;

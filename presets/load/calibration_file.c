@@ -325,20 +325,6 @@ enum fulcrum_status fulcrum_calibration_load(
     return FULCRUM_OK;
 }
 
-/* What a reader assumes where the file has no covariance. */
-static bool is_diagonal(const struct fulcrum_calibration *calibration)
-{
-    size_t n = calibration->parameter_count;
-    for (size_t i = 0; i < n * n; i++) {
-        double error = calibration->parameters[i / n].standard_error;
-        double expected = i / n == i % n ? error * error : 0.0;
-        if (calibration->covariance[i] != expected) {
-            return 0;
-        }
-    }
-    return 1;
-}
-
 static void add_matrix(struct json_object *root, const char *key, const double *values,
     size_t rows, size_t columns)
 {
@@ -379,9 +365,13 @@ static void add_notes(
     }
 }
 
-/* The order of members is part of the format: same content, same bytes. */
-static struct json_object *build(const struct fulcrum_calibration *calibration)
+enum fulcrum_status fulcrum_calibration_save(
+    const struct fulcrum_calibration *calibration, const char *path,
+    struct fulcrum_error *err)
 {
+    FAIL_IF(calibration->name[0] == '\0', err, FULCRUM_ERR_MISSING,
+        "%s: a calibration needs a name before it is saved", path != NULL ? path : "-");
+    /* The order of members is part of the format: same content, same bytes. */
     struct json_object *root = fulcrum_json_new_object();
     fulcrum_file_header_write(
         root, FULCRUM_PRESET_CALIBRATION, calibration->name, calibration->title);
@@ -395,7 +385,14 @@ static struct json_object *build(const struct fulcrum_calibration *calibration)
     fulcrum_preset_write_half(&design, FULCRUM_PRESET_MACHINE, object);
     size_t n = calibration->parameter_count;
     add_list(root, "parameters", &fulcrum_parameter_record, calibration->parameters, n);
-    if (!is_diagonal(calibration)) {
+    /* A diagonal is what a reader assumes where the file has no covariance. */
+    bool is_diagonal = true;
+    for (size_t i = 0; i < n * n; i++) {
+        double error = calibration->parameters[i / n].standard_error;
+        double expected = i / n == i % n ? error * error : 0.0;
+        is_diagonal = is_diagonal && calibration->covariance[i] == expected;
+    }
+    if (!is_diagonal) {
         add_matrix(root, "covariance", calibration->covariance, n, n);
     }
     if (calibration->draw_count > 0) {
@@ -419,14 +416,5 @@ static struct json_object *build(const struct fulcrum_calibration *calibration)
     add_list(
         root, "fits", &fulcrum_fit_record, calibration->fits, calibration->fit_count);
     add_notes(root, calibration);
-    return root;
-}
-
-enum fulcrum_status fulcrum_calibration_save(
-    const struct fulcrum_calibration *calibration, const char *path,
-    struct fulcrum_error *err)
-{
-    FAIL_IF(calibration->name[0] == '\0', err, FULCRUM_ERR_MISSING,
-        "%s: a calibration needs a name before it is saved", path != NULL ? path : "-");
-    return fulcrum_json_save(build(calibration), path, err);
+    return fulcrum_json_save(root, path, err);
 }

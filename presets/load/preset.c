@@ -349,15 +349,6 @@ static void apply(
     }
 }
 
-static bool is_given(
-    const struct fulcrum_field *field, const struct fulcrum_design *design)
-{
-    if (field->kind == FULCRUM_FIELD_TEXT) {
-        return fulcrum_field_text(field, design)[0] != '\0';
-    }
-    return !isnan(fulcrum_field_number(field, design));
-}
-
 void fulcrum_preset_write_half(const struct fulcrum_design *design,
     enum fulcrum_preset_kind kind, struct json_object *object)
 {
@@ -365,7 +356,10 @@ void fulcrum_preset_write_half(const struct fulcrum_design *design,
     const struct fulcrum_field *fields = fulcrum_fields(&count);
     for (size_t i = 0; i < count; i++) {
         const struct fulcrum_field *field = &fields[i];
-        if (!fulcrum_preset_has_field(kind, field) || !is_given(field, design)) {
+        bool is_given = field->kind == FULCRUM_FIELD_TEXT
+                            ? fulcrum_field_text(field, design)[0] != '\0'
+                            : !isnan(fulcrum_field_number(field, design));
+        if (!fulcrum_preset_has_field(kind, field) || !is_given) {
             continue;
         }
         /* "machine.gpu.idle_w": group "gpu", key "idle_w"; no path is deeper. */

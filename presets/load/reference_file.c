@@ -598,9 +598,14 @@ static void add_half(struct json_object *root,
     fulcrum_preset_write_half(&reference->design, kind, object);
 }
 
-/* The order of members is part of the format: same content, same bytes. */
-static struct json_object *build(const struct fulcrum_reference *reference)
+enum fulcrum_status fulcrum_reference_save(const struct fulcrum_reference *reference,
+    const char *path, struct fulcrum_error *err)
 {
+    FAIL_IF(reference->name[0] == '\0' || reference->source_count == 0, err,
+        FULCRUM_ERR_MISSING,
+        "%s: a reference needs a name and a source before it is saved",
+        path != NULL ? path : "-");
+    /* The order of members is part of the format: same content, same bytes. */
     struct json_object *root = fulcrum_json_new_object();
     fulcrum_file_header_write(
         root, FULCRUM_PRESET_REFERENCE, reference->name, reference->title);
@@ -650,15 +655,5 @@ static struct json_object *build(const struct fulcrum_reference *reference)
             fulcrum_json_add_number(value, "half_width", observation->half_width);
         }
     }
-    return root;
-}
-
-enum fulcrum_status fulcrum_reference_save(const struct fulcrum_reference *reference,
-    const char *path, struct fulcrum_error *err)
-{
-    FAIL_IF(reference->name[0] == '\0' || reference->source_count == 0, err,
-        FULCRUM_ERR_MISSING,
-        "%s: a reference needs a name and a source before it is saved",
-        path != NULL ? path : "-");
-    return fulcrum_json_save(build(reference), path, err);
+    return fulcrum_json_save(root, path, err);
 }
