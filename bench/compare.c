@@ -42,9 +42,25 @@ static enum fulcrum_comparison_state state_after(
     return status == FULCRUM_ERR_UNSUPPORTED ? refused : FULCRUM_COMPARISON_FAILED;
 }
 
-static void compare_one(const struct fulcrum_comparison_plan *plan, size_t index,
-    struct fulcrum_comparison *out)
+struct work {
+    const struct fulcrum_comparison_plan *plan;
+    struct fulcrum_comparison *out;
+    size_t first;
+    const volatile sig_atomic_t *stop;
+};
+
+/* On any thread. */
+static void work_on(void *context, size_t i)
 {
+    const struct work *work = context;
+    struct fulcrum_comparison *out = &work->out[i];
+    *out = (struct fulcrum_comparison){
+        .state = FULCRUM_COMPARISON_NOT_RUN, .index = work->first + i};
+    if (work->stop != NULL && *work->stop != 0) {
+        return;
+    }
+    const struct fulcrum_comparison_plan *plan = work->plan;
+    size_t index = out->index;
     struct fulcrum_network network =
         fulcrum_random_network(plan->domain, plan->seed, index);
     const struct fulcrum_solver_options judge_options = {.method = plan->judge,
@@ -77,25 +93,6 @@ static void compare_one(const struct fulcrum_comparison_plan *plan, size_t index
     out->host_busy_error = method.host_busy_frac - judge.host_busy_frac;
     out->gpu_busy_error = method.gpu_busy_frac - judge.gpu_busy_frac;
     out->flags = method.flags;
-}
-
-struct work {
-    const struct fulcrum_comparison_plan *plan;
-    struct fulcrum_comparison *out;
-    size_t first;
-    const volatile sig_atomic_t *stop;
-};
-
-/* On any thread. */
-static void work_on(void *context, size_t i)
-{
-    const struct work *work = context;
-    struct fulcrum_comparison *out = &work->out[i];
-    *out = (struct fulcrum_comparison){
-        .state = FULCRUM_COMPARISON_NOT_RUN, .index = work->first + i};
-    if (work->stop == NULL || *work->stop == 0) {
-        compare_one(work->plan, out->index, out);
-    }
 }
 
 void fulcrum_compare(const struct fulcrum_comparison_plan *plan,

@@ -61,11 +61,20 @@ static void give_up(struct fulcrum_candidate *candidate,
         candidate->reason, sizeof candidate->reason, "%.*s", (int)length, why->detail);
 }
 
-static enum fulcrum_status settle_actors(struct fulcrum_candidate *candidate,
-    const struct fulcrum_candidates *list, struct fulcrum_error *err)
+static enum fulcrum_status predict_candidate(
+    const struct fulcrum_candidates *list, size_t at, struct fulcrum_error *err)
 {
+    struct fulcrum_candidate *candidate = &list->items[at];
+    struct fulcrum_subject *subject = &candidate->subject;
+    struct fulcrum_prediction *prediction = &list->study->predictions[at];
+    struct fulcrum_error why = {.status = FULCRUM_OK};
+    if (fulcrum_scenario_new(&subject->inputs.scenario, &subject->scenario, &why) !=
+            FULCRUM_OK ||
+        find_design(candidate, &why) != FULCRUM_OK) {
+        give_up(candidate, prediction, &why);
+        return FULCRUM_OK;
+    }
     const struct fulcrum_actors_rule *rule = &list->settings->actors;
-    const struct fulcrum_subject *subject = &candidate->subject;
     TRY(fulcrum_actors_settle(
         rule, &subject->inputs, list->context, &candidate->actors, err));
     if (rule->best_of == NULL && isnan(rule->per_thread)) {
@@ -86,23 +95,6 @@ static enum fulcrum_status settle_actors(struct fulcrum_candidate *candidate,
             }
         }
     }
-    return FULCRUM_OK;
-}
-
-static enum fulcrum_status predict_candidate(
-    const struct fulcrum_candidates *list, size_t at, struct fulcrum_error *err)
-{
-    struct fulcrum_candidate *candidate = &list->items[at];
-    struct fulcrum_subject *subject = &candidate->subject;
-    struct fulcrum_prediction *prediction = &list->study->predictions[at];
-    struct fulcrum_error why = {.status = FULCRUM_OK};
-    if (fulcrum_scenario_new(&subject->inputs.scenario, &subject->scenario, &why) !=
-            FULCRUM_OK ||
-        find_design(candidate, &why) != FULCRUM_OK) {
-        give_up(candidate, prediction, &why);
-        return FULCRUM_OK;
-    }
-    TRY(settle_actors(candidate, list, err));
     const struct fulcrum_sweep_plan plan = {.predict = list->options,
         .actors_per_thread = candidate->actors.per_thread,
         .actor_choices = candidate->actors.choices,

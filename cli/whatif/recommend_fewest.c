@@ -100,23 +100,6 @@ static enum fulcrum_status read_axis(
                : take_usual_range(question, are_threads, err);
 }
 
-/* One of the ways in which the number of actors comes about. */
-static enum fulcrum_status read_actors(
-    struct question *question, struct fulcrum_error *err)
-{
-    const struct fulcrum_actors_rule *rule = &question->settings->actors;
-    const struct fulcrum_design_inputs *inputs = &question->subject.inputs;
-    if (question->values.field != fulcrum_field_find("run.actor_count")) {
-        return fulcrum_actors_settle(
-            rule, inputs, question->context, &question->actors, err);
-    }
-    return fulcrum_actors_rule_check(rule,
-        1 + !isnan(fulcrum_inputs_number(inputs, "run.actor_count")),
-        "the actors vary: no --actors, --actors-per-thread or --best-actors goes with "
-        "that",
-        question->context, err);
-}
-
 /* What people count; the path of any other field. */
 static const char *noun_of(const struct question *question)
 {
@@ -276,7 +259,17 @@ static enum fulcrum_status find_answer(
     struct fulcrum_subject *subject = &question->subject;
     TRY(fulcrum_subject_read(&settings->design, question->context, subject, err));
     TRY(read_axis(question, err));
-    TRY(read_actors(question, err));
+    /* One of the ways in which the number of actors comes about. */
+    const struct fulcrum_design_inputs *inputs = &subject->inputs;
+    bool are_varied = question->values.field == fulcrum_field_find("run.actor_count");
+    TRY(are_varied
+            ? fulcrum_actors_rule_check(&settings->actors,
+                  1 + !isnan(fulcrum_inputs_number(inputs, "run.actor_count")),
+                  "the actors vary: no --actors, --actors-per-thread or --best-actors "
+                  "goes with that",
+                  question->context, err)
+            : fulcrum_actors_settle(&settings->actors, inputs, question->context,
+                  &question->actors, err));
     /* Those that know when they are best. */
     size_t *metric = &question->plan.metric;
     TRY(fulcrum_recommend_metric(

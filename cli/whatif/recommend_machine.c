@@ -354,24 +354,20 @@ static size_t count_of(const struct offers *offers, int group)
     return count;
 }
 
-/* Not found is not refused: what is not known of a machine is asked for. */
-static const char *why_none(const struct offers *offers)
-{
-    if (count_of(offers, 2) == offers->list.count) {
-        return "no answer: every machine lacks a number that the question needs, see "
-               "verdict";
-    }
-    return count_of(offers, 2) > 0 ? "no machine with enough data meets all limits"
-                                   : "no machine meets all limits";
-}
-
 /* "2 x dgx-a100: 140000/s at 6.69 kW; best in 87 % of the draws" */
 static void add_finding(struct fulcrum_result *result, const struct offers *offers)
 {
     size_t at = offers->order[0];
     const struct fulcrum_cost *cost = &offers->costs[at];
     if (group_of(offers, at) != 0) {
-        fulcrum_result_text(result, "finding", "found", why_none(offers));
+        /* Not found is not refused: what is not known of a machine is asked for. */
+        size_t lacking = count_of(offers, 2);
+        fulcrum_result_text(result, "finding", "found",
+            lacking == offers->list.count
+                ? "no answer: every machine lacks a number that the question needs, "
+                  "see verdict"
+            : lacking > 0 ? "no machine with enough data meets all limits"
+                          : "no machine meets all limits");
         return;
     }
     char rate[FULCRUM_QUANTITY_SIZE];

@@ -269,21 +269,6 @@ double *fulcrum_node_row(const struct fulcrum_node *node, size_t count)
     return values;
 }
 
-static void check_key(const struct fulcrum_node *object, const char *key,
-    const char *const *known, size_t known_count)
-{
-    for (size_t i = 0; i < known_count; i++) {
-        if (strcmp(known[i], key) == 0) {
-            return;
-        }
-    }
-    struct fulcrum_node member = fulcrum_node_member(object, key);
-    size_t i = fulcrum_nearest(key, known, known_count, sizeof *known);
-    fulcrum_reader_fault(object->reader, FULCRUM_ERR_FORMAT, "%s: unknown key%s%s%s",
-        member.path, i < known_count ? "; did you mean " : "",
-        i < known_count ? known[i] : "", i < known_count ? "?" : "");
-}
-
 void fulcrum_node_check_keys(
     const struct fulcrum_node *object, const char *const *known)
 {
@@ -294,6 +279,17 @@ void fulcrum_node_check_keys(
     struct json_object_iter member;
     json_object_object_foreachC(object->json, member)
     {
-        check_key(object, member.key, known, known_count);
+        size_t i = 0;
+        while (i < known_count && strcmp(known[i], member.key) != 0) {
+            i++;
+        }
+        if (i == known_count) {
+            struct fulcrum_node node = fulcrum_node_member(object, member.key);
+            i = fulcrum_nearest(member.key, known, known_count, sizeof *known);
+            fulcrum_reader_fault(object->reader, FULCRUM_ERR_FORMAT,
+                "%s: unknown key%s%s%s", node.path,
+                i < known_count ? "; did you mean " : "",
+                i < known_count ? known[i] : "", i < known_count ? "?" : "");
+        }
     }
 }

@@ -132,23 +132,6 @@ static void read_fit(const struct fulcrum_node *node, void *loaded)
     note_status(node, fulcrum_calibration_add_fit(loaded, &fit, NULL));
 }
 
-/* Keys are free: what describes a host differs from one kernel to the next. */
-static void read_note(const struct fulcrum_node *notes, const char *key,
-    struct fulcrum_calibration *calibration)
-{
-    struct fulcrum_note note;
-    struct fulcrum_node node = fulcrum_node_member(notes, key);
-    if (strlen(key) >= sizeof note.key) {
-        fulcrum_reader_fault(notes->reader, FULCRUM_ERR_RANGE,
-            "%s: expected a key of at most %zu bytes", node.path, sizeof note.key - 1);
-        return;
-    }
-    if (fulcrum_node_text(&node, note.text, sizeof note.text)) {
-        note_status(
-            &node, fulcrum_calibration_add_note(calibration, key, note.text, NULL));
-    }
-}
-
 static void read_notes(const struct fulcrum_node *node, void *loaded)
 {
     if (!fulcrum_node_is_object(node)) {
@@ -157,7 +140,17 @@ static void read_notes(const struct fulcrum_node *node, void *loaded)
     struct json_object_iter member;
     json_object_object_foreachC(node->json, member)
     {
-        read_note(node, member.key, loaded);
+        /* Keys are free: what describes a host differs from one kernel to the next. */
+        struct fulcrum_note note;
+        struct fulcrum_node text = fulcrum_node_member(node, member.key);
+        if (strlen(member.key) >= sizeof note.key) {
+            fulcrum_reader_fault(node->reader, FULCRUM_ERR_RANGE,
+                "%s: expected a key of at most %zu bytes", text.path,
+                sizeof note.key - 1);
+        } else if (fulcrum_node_text(&text, note.text, sizeof note.text)) {
+            note_status(&text,
+                fulcrum_calibration_add_note(loaded, member.key, note.text, NULL));
+        }
     }
 }
 
