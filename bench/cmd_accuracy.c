@@ -117,23 +117,6 @@ static void add_summary(struct fulcrum_table *table, const struct domain *domain
     fulcrum_table_number(table, "failed", NULL, failed);
 }
 
-static void add_verdicts(struct fulcrum_table *table, const struct domain *domain)
-{
-    for (size_t j = 0; j < domain->verdict_count; j++) {
-        const struct fulcrum_verdict *verdict = &domain->verdicts[j];
-        fulcrum_table_row(table);
-        fulcrum_table_text(
-            table, "domain", "domain", fulcrum_domain_name(domain->plan.domain));
-        fulcrum_table_text(
-            table, "set", "set", fulcrum_comparison_set_name(verdict->set));
-        fulcrum_table_text(table, "quantity", "quantity", verdict->quantity);
-        fulcrum_table_number(table, "measured", "measured", verdict->measured);
-        fulcrum_table_number(table, "target", "target", verdict->limit);
-        fulcrum_table_text(
-            table, "verdict", "verdict", verdict->is_met ? "met" : "missed");
-    }
-}
-
 /* As far as the domain has so many that were compared. */
 static enum fulcrum_status add_worst(struct fulcrum_table *table,
     struct fulcrum_table *lines, const struct domain *domain, size_t count,
@@ -186,7 +169,19 @@ static enum fulcrum_status show(const struct job *job, bool is_interrupted,
         const struct domain *domain = &job->domains[i];
         add_summary(summaries, domain, FULCRUM_COMPARISON_ALL);
         add_summary(summaries, domain, FULCRUM_COMPARISON_UNFLAGGED);
-        add_verdicts(verdicts, domain);
+        for (size_t j = 0; j < domain->verdict_count; j++) {
+            const struct fulcrum_verdict *verdict = &domain->verdicts[j];
+            fulcrum_table_row(verdicts);
+            fulcrum_table_text(
+                verdicts, "domain", "domain", fulcrum_domain_name(domain->plan.domain));
+            fulcrum_table_text(
+                verdicts, "set", "set", fulcrum_comparison_set_name(verdict->set));
+            fulcrum_table_text(verdicts, "quantity", "quantity", verdict->quantity);
+            fulcrum_table_number(verdicts, "measured", "measured", verdict->measured);
+            fulcrum_table_number(verdicts, "target", "target", verdict->limit);
+            fulcrum_table_text(
+                verdicts, "verdict", "verdict", verdict->is_met ? "met" : "missed");
+        }
         status = add_worst(worst, lines, domain, (size_t)job->settings->worst, err);
     }
     if (status != FULCRUM_OK) {

@@ -8,7 +8,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "model/parallel.h"
 #include "model/predict/solver.h"
@@ -28,11 +27,6 @@
 /* Streams 0 of each index are those that draw the network. */
 enum { STREAM_JUDGE = 1, STREAM_METHOD = 2 };
 
-static double relative(double value, double truth)
-{
-    return value / truth - 1.0;
-}
-
 /* Half of a simulation's interval, or the error that another method tells. */
 static double told_rel(const struct fulcrum_solution *solution)
 {
@@ -48,9 +42,25 @@ static enum fulcrum_comparison_state state_after(
     return status == FULCRUM_ERR_UNSUPPORTED ? refused : FULCRUM_COMPARISON_FAILED;
 }
 
-static void compare_one(const struct fulcrum_comparison_plan *plan, size_t index,
-    struct fulcrum_comparison *out)
+struct work {
+    const struct fulcrum_comparison_plan *plan;
+    struct fulcrum_comparison *out;
+    size_t first;
+    const volatile sig_atomic_t *stop;
+};
+
+/* On any thread. */
+static void work_on(void *context, size_t i)
 {
+    const struct work *work = context;
+    struct fulcrum_comparison *out = &work->out[i];
+    *out = (struct fulcrum_comparison){
+        .state = FULCRUM_COMPARISON_NOT_RUN, .index = work->first + i};
+    if (work->stop != NULL && *work->stop != 0) {
+        return;
+    }
+    const struct fulcrum_comparison_plan *plan = work->plan;
+    size_t index = out->index;
     struct fulcrum_network network =
         fulcrum_random_network(plan->domain, plan->seed, index);
     const struct fulcrum_solver_options judge_options = {.method = plan->judge,
@@ -75,33 +85,14 @@ static void compare_one(const struct fulcrum_comparison_plan *plan, size_t index
     }
     out->state = FULCRUM_COMPARISON_DONE;
     out->steps_per_s = method.steps_per_s;
-    out->error_rel = relative(method.steps_per_s, judge.steps_per_s);
+    out->error_rel = method.steps_per_s / judge.steps_per_s - 1.0;
     out->told_rel = told_rel(&method);
     out->judge_rel = told_rel(&judge);
-    out->batch_error_rel = relative(method.mean_batch, judge.mean_batch);
+    out->batch_error_rel = method.mean_batch / judge.mean_batch - 1.0;
     out->cpu_busy_error = method.cpu_thread_busy_frac - judge.cpu_thread_busy_frac;
     out->host_busy_error = method.host_busy_frac - judge.host_busy_frac;
     out->gpu_busy_error = method.gpu_busy_frac - judge.gpu_busy_frac;
     out->flags = method.flags;
-}
-
-struct work {
-    const struct fulcrum_comparison_plan *plan;
-    struct fulcrum_comparison *out;
-    size_t first;
-    const volatile sig_atomic_t *stop;
-};
-
-/* On any thread. */
-static void work_on(void *context, size_t i)
-{
-    const struct work *work = context;
-    struct fulcrum_comparison *out = &work->out[i];
-    *out = (struct fulcrum_comparison){
-        .state = FULCRUM_COMPARISON_NOT_RUN, .index = work->first + i};
-    if (work->stop == NULL || *work->stop == 0) {
-        compare_one(work->plan, out->index, out);
-    }
 }
 
 void fulcrum_compare(const struct fulcrum_comparison_plan *plan,
@@ -110,28 +101,6 @@ void fulcrum_compare(const struct fulcrum_comparison_plan *plan,
 {
     struct work work = {plan, out, first, stop};
     fulcrum_parallel_each(count, work_on, &work);
-}
-
-static bool is_in(
-    const struct fulcrum_comparison *comparison, enum fulcrum_comparison_set set)
-{
-    return comparison->state == FULCRUM_COMPARISON_DONE &&
-           (set == FULCRUM_COMPARISON_ALL || comparison->flags == 0);
-}
-
-/* 0 / 0 is NAN as it should be, but the sanitizer takes it for a mistake. */
-static void divide(struct fulcrum_comparison_summary *sums, size_t told_count)
-{
-    double *const means[] = {&sums->mean_rel, &sums->bias_rel, &sums->flagged_frac,
-        &sums->within_frac, &sums->judge_rel, &sums->batch_rel, &sums->cpu_busy,
-        &sums->host_busy, &sums->gpu_busy};
-    for (size_t i = 0; i < sizeof means / sizeof means[0]; i++) {
-        *means[i] = sums->count > 0 ? *means[i] / (double)sums->count : (double)NAN;
-    }
-    if (told_count == 0) {
-        sums->within_frac = (double)NAN;
-        sums->told_ratio_max = (double)NAN;
-    }
 }
 
 static double quantile(const double *sorted, size_t count, double frac)
@@ -149,7 +118,8 @@ enum fulcrum_status fulcrum_comparison_summarise(struct fulcrum_comparison_summa
     struct fulcrum_comparison_summary summary = {.count = 0};
     size_t told_count = 0;
     for (size_t i = 0; i < count; i++) {
-        if (is_in(&comparisons[i], set)) {
+        if (comparisons[i].state == FULCRUM_COMPARISON_DONE &&
+            (set == FULCRUM_COMPARISON_ALL || comparisons[i].flags == 0)) {
             /* Sums of everything that is a mean. */
             const struct fulcrum_comparison *comparison = &comparisons[i];
             double error = fabs(comparison->error_rel);
@@ -170,7 +140,17 @@ enum fulcrum_status fulcrum_comparison_summarise(struct fulcrum_comparison_summa
             errors[summary.count++] = fabs(comparisons[i].error_rel);
         }
     }
-    divide(&summary, told_count);
+    /* 0 / 0 is NAN as it should be, but the sanitizer takes it for a mistake. */
+    double *const means[] = {&summary.mean_rel, &summary.bias_rel,
+        &summary.flagged_frac, &summary.within_frac, &summary.judge_rel,
+        &summary.batch_rel, &summary.cpu_busy, &summary.host_busy, &summary.gpu_busy};
+    for (size_t i = 0; i < sizeof means / sizeof means[0]; i++) {
+        *means[i] = summary.count > 0 ? *means[i] / (double)summary.count : (double)NAN;
+    }
+    if (told_count == 0) {
+        summary.within_frac = (double)NAN;
+        summary.told_ratio_max = (double)NAN;
+    }
     gsl_sort(errors, 1, summary.count);
     summary.p50_rel = quantile(errors, summary.count, 0.5);
     summary.p95_rel = quantile(errors, summary.count, 0.95);

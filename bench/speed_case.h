@@ -1,4 +1,4 @@
-/* speed_case.h - what is timed, how, and the report. */
+/* speed_case.h - what is timed, how, and the chart. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef FULCRUM_BENCH_SPEED_CASE_H
 #define FULCRUM_BENCH_SPEED_CASE_H
@@ -48,19 +48,14 @@ FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_timing_measure(
     const struct fulcrum_timing_work *work, struct fulcrum_timing *out, double budget_s,
     const volatile sig_atomic_t *stop, struct fulcrum_error *err);
 
-/* The solutions, simulations, sweeps and yardsticks that are timed. */
-
-/* Textbook mean value analysis, a yardstick for the cost of a solution. */
-
 /*
- * Cycles per second of a closed network of single servers that each customer visits
- * once, by the exact recursion over the customers (Reiser and Lavenberg 1980).
+ * A yardstick for the cost of a solution: cycles per second of a closed network of
+ * single servers that each customer visits once, by the exact recursion over the
+ * customers (Reiser and Lavenberg 1980).
  *   service_s  `station_count` <= FULCRUM_MVA_STATIONS_MOST means, > 0
  */
 double fulcrum_mva_cycles_per_s(
     const double *service_s, size_t station_count, size_t customers);
-
-/* A grid of predictions that is timed, without writing it. */
 
 /* How the workload makes its batches. */
 enum fulcrum_speed_batches {
@@ -68,7 +63,8 @@ enum fulcrum_speed_batches {
     FULCRUM_SPEED_SHIPPED /* half of the actors in each */
 };
 
-/* r2d2-atari on one GPU of a dgx-1 over threads and actors; presets are read once. */
+/* A grid of predictions that is timed, without writing it: r2d2-atari on one GPU of a
+ * dgx-1 over threads and actors; presets are read once. */
 struct fulcrum_speed_sweep;
 
 /* Fails as the loaders of presets/load/preset.h. */
@@ -120,18 +116,11 @@ FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_speed_case_time(
     struct fulcrum_speed_case *speed_case, double budget_s,
     const volatile sig_atomic_t *stop, struct fulcrum_error *err);
 
-/* How long solutions take, printed and drawn. */
-
 struct fulcrum_speed {
     const struct fulcrum_speed_case *cases; /* those without samples are left out */
     size_t case_count;
     bool is_interrupted;
 };
-
-/* Shows every case; files say on what machine. */
-FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_speed_print(
-    const struct fulcrum_speed *speed, const struct fulcrum_context *context,
-    struct fulcrum_error *err);
 
 /* Where a chart goes, and how large. */
 struct fulcrum_speed_chart {

@@ -96,13 +96,10 @@ enum fulcrum_status fulcrum_name_check(const char *name, const char *kind,
     const char *items[FULCRUM_CHOICES_MOST];
     const struct fulcrum_names known = {
         items, fulcrum_choice_names(names, items), sizeof items[0]};
-    for (size_t i = 0; i < known.count && name != NULL; i++) {
-        if (strcmp(items[i], name) == 0) {
+    for (size_t i = 0; i < known.count; i++) {
+        if (name == NULL || strcmp(items[i], name) == 0) {
             return FULCRUM_OK;
         }
-    }
-    if (name == NULL) {
-        return FULCRUM_OK;
     }
     char hint[400];
     fulcrum_names_hint(&known, name, hint, sizeof hint);

@@ -16,8 +16,6 @@
 
 #include "model/network/network.h"
 
-/* Memory of the front end: where it runs out, the program ends. */
-
 void *fulcrum_allocate(size_t count, size_t size_byte)
 {
     void *memory = calloc(count > 0 ? count : 1, size_byte);
@@ -52,8 +50,6 @@ char *fulcrum_list_part(const char **rest)
     *rest = (*rest)[length] == ',' ? *rest + length + 1 : NULL;
     return part;
 }
-
-/* Ctrl-C and SIGTERM for commands that stop in good order. */
 
 enum { PATH_SIZE = 4096 };
 
@@ -203,8 +199,6 @@ int fulcrum_exit_code(enum fulcrum_status status)
     return status == FULCRUM_ERR_INTERRUPTED ? FULCRUM_EXIT_INTERRUPTED
                                              : FULCRUM_EXIT_FAILED;
 }
-
-/* What a user must know about a solution, in words. */
 
 /* Without printf, as sweeps write millions of them. */
 void fulcrum_flags_join(unsigned flags, char *out, size_t size)

@@ -163,11 +163,6 @@ static bool takes_value(const struct fulcrum_option *row)
     return row->kind != FULCRUM_OPTION_FLAG && row->kind != FULCRUM_OPTION_HELP;
 }
 
-static bool is_number(const struct fulcrum_option *row)
-{
-    return row->kind == FULCRUM_OPTION_NUMBER || row->kind == FULCRUM_OPTION_COUNT;
-}
-
 static void add_slot(const struct fulcrum_option_group *group,
     const struct fulcrum_option *row, void *user)
 {
@@ -199,7 +194,8 @@ static void add_slot(const struct fulcrum_option_group *group,
     memset(slot->member, 0, sizes[row->kind]);
     if (row->kind == FULCRUM_OPTION_CHOICE) {
         *(int *)slot->member = -1;
-    } else if (is_number(row)) {
+    } else if (row->kind == FULCRUM_OPTION_NUMBER ||
+               row->kind == FULCRUM_OPTION_COUNT) {
         *(double *)slot->member = NAN;
     }
     parser->count++;
@@ -221,26 +217,6 @@ static const struct slot *slot_of(const struct parser *parser, int code)
     }
     assert(slot->row != NULL);
     return slot;
-}
-
-static enum fulcrum_status fail_unknown(const struct parser *parser, const char *word)
-{
-    /* The name in a word like "--name=value", without dashes and value. */
-    char name[NAME_SIZE];
-    (void)snprintf(name, sizeof name, "%.*s", (int)strcspn(word + 2, "="), word + 2);
-    for (size_t i = 0; i < parser->count; i++) {
-        FAIL_IF(
-            name[0] != '\0' && strncmp(parser->longs[i].name, name, strlen(name)) == 0,
-            parser->err, FULCRUM_ERR_UNKNOWN_NAME,
-            "option '--%s' is ambiguous: write it in full", name);
-    }
-    size_t nearest = fulcrum_nearest(
-        name, &parser->longs[0].name, parser->count, sizeof parser->longs[0]);
-    FAIL_IF(nearest == parser->count, parser->err, FULCRUM_ERR_UNKNOWN_NAME,
-        "unknown option '--%s'", name);
-    return fulcrum_fail(parser->err, FULCRUM_ERR_UNKNOWN_NAME,
-        "unknown option '--%s'; did you mean '--%s'?", name,
-        parser->longs[nearest].name);
 }
 
 static enum fulcrum_status take_argument(struct parser *parser, const char *text)
@@ -275,35 +251,28 @@ static enum fulcrum_status take_option(
             "option '--%s' takes no value", slot_of(parser, optopt)->row->name);
         FAIL_IF(optopt != 0, parser->err, FULCRUM_ERR_UNKNOWN_NAME,
             "unknown option '-%c'", optopt);
-        return fail_unknown(parser, parser->argv[optind - 1]);
+        const char *word = parser->argv[optind - 1];
+        /* The name in a word like "--name=value", without dashes and value. */
+        char name[NAME_SIZE];
+        (void)snprintf(
+            name, sizeof name, "%.*s", (int)strcspn(word + 2, "="), word + 2);
+        for (size_t i = 0; i < parser->count; i++) {
+            FAIL_IF(name[0] != '\0' &&
+                        strncmp(parser->longs[i].name, name, strlen(name)) == 0,
+                parser->err, FULCRUM_ERR_UNKNOWN_NAME,
+                "option '--%s' is ambiguous: write it in full", name);
+        }
+        size_t nearest = fulcrum_nearest(
+            name, &parser->longs[0].name, parser->count, sizeof parser->longs[0]);
+        FAIL_IF(nearest == parser->count, parser->err, FULCRUM_ERR_UNKNOWN_NAME,
+            "unknown option '--%s'", name);
+        return fulcrum_fail(parser->err, FULCRUM_ERR_UNKNOWN_NAME,
+            "unknown option '--%s'; did you mean '--%s'?", name,
+            parser->longs[nearest].name);
     }
     const struct slot *slot = slot_of(parser, code);
     *is_complete = slot->row->kind == FULCRUM_OPTION_HELP;
     return set_value(parser, slot, optarg);
-}
-
-static enum fulcrum_status read_words(struct parser *parser)
-{
-    bool is_complete = 0;
-    enum fulcrum_status status = FULCRUM_OK;
-    optind = 0; /* start anew: getopt keeps its place between calls */
-    while (status == FULCRUM_OK && !is_complete) {
-        int code = getopt_long(
-            parser->argc, parser->argv, parser->shorts, parser->longs, NULL);
-        if (code == -1) {
-            break;
-        }
-        status = take_option(parser, code, &is_complete);
-    }
-    for (int i = optind; status == FULCRUM_OK && !is_complete && i < parser->argc;
-         i++) {
-        status = take_argument(parser, parser->argv[i]);
-    }
-    const struct fulcrum_argument *next = parser->argument;
-    FAIL_IF(status == FULCRUM_OK && !is_complete && next != NULL &&
-                next->name != NULL && next->kind == FULCRUM_ARGUMENT_ONE,
-        parser->err, FULCRUM_ERR_MISSING, "argument %s is missing", next->name);
-    return status;
 }
 
 enum fulcrum_status fulcrum_options_parse(const struct fulcrum_syntax *syntax,
@@ -329,7 +298,25 @@ enum fulcrum_status fulcrum_options_parse(const struct fulcrum_syntax *syntax,
         }
     }
     fulcrum_options_each(syntax, add_slot, &parser);
-    return read_words(&parser);
+    bool is_complete = 0;
+    enum fulcrum_status status = FULCRUM_OK;
+    optind = 0; /* start anew: getopt keeps its place between calls */
+    while (status == FULCRUM_OK && !is_complete) {
+        int code =
+            getopt_long(parser.argc, parser.argv, parser.shorts, parser.longs, NULL);
+        if (code == -1) {
+            break;
+        }
+        status = take_option(&parser, code, &is_complete);
+    }
+    for (int i = optind; status == FULCRUM_OK && !is_complete && i < parser.argc; i++) {
+        status = take_argument(&parser, parser.argv[i]);
+    }
+    const struct fulcrum_argument *next = parser.argument;
+    FAIL_IF(status == FULCRUM_OK && !is_complete && next != NULL &&
+                next->name != NULL && next->kind == FULCRUM_ARGUMENT_ONE,
+        parser.err, FULCRUM_ERR_MISSING, "argument %s is missing", next->name);
+    return status;
 }
 
 static void free_list(struct fulcrum_text_list *list)

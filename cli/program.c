@@ -19,8 +19,6 @@
 #include "model/try.h"
 #include "presets/io/output.h"
 
-/* Help texts, made from the tables of commands and options. */
-
 enum { LINE_WIDTH = 79, HELP_COLUMN = 30 };
 
 /* Writes one line's worth of `text`, and returns what is left of it. */
@@ -321,20 +319,16 @@ static int run_command(const struct fulcrum_program *program,
     return exit_code;
 }
 
-static bool is_word(const char *word, const char *name, const char *letter)
-{
-    return strcmp(word, name) == 0 || strcmp(word, letter) == 0;
-}
-
 int fulcrum_program_run(const struct fulcrum_program *program, int argc, char **argv)
 {
     const char *word = argc > 1 ? argv[1] : "--help";
-    if (is_word(word, "--version", "-V")) {
+    if (strcmp(word, "--version") == 0 || strcmp(word, "-V") == 0) {
         (void)printf("%s %s\n", program->name, FULCRUM_VERSION);
         return finish_stdout(program);
     }
     bool is_help = strcmp(word, "help") == 0;
-    if (is_word(word, "--help", "-h") || (is_help && argc < 3)) {
+    if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0 ||
+        (is_help && argc < 3)) {
         usage_print_overview(stdout, program);
         return finish_stdout(program);
     }

@@ -10,7 +10,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "calibrate/probe/calibrate.h"
 #include "calibrate/stopwatch.h"
 #include "cli/message.h"
 
@@ -49,36 +48,6 @@ void fulcrum_progress_start(
     }
 }
 
-/* "2:05 left"; "" where nothing tells yet. */
-static void format_left(double elapsed_s, double done_frac, char *out, size_t size)
-{
-    out[0] = '\0';
-    if (done_frac < estimate_after_frac) {
-        return;
-    }
-    double left_s = elapsed_s * (1.0 - done_frac) / done_frac;
-    double minutes = (double)(long)(left_s / 60.0);
-    (void)snprintf(out, size, "%.0f:%02.0f left", minutes,
-        (double)(long)(left_s - 60.0 * minutes));
-}
-
-static void draw_bar(struct fulcrum_progress *progress, double done_frac,
-    const char *left, const char *stage)
-{
-    char cells[BAR_CELLS + 1];
-    char line[LINE_SIZE];
-    int filled = (int)(done_frac * BAR_CELLS);
-    memset(cells, '.', BAR_CELLS);
-    memset(cells, '#', (size_t)filled);
-    cells[BAR_CELLS] = '\0';
-    (void)snprintf(line, sizeof line, "[%s] %3.0f %%  %s  %s", cells, 100.0 * done_frac,
-        left[0] != '\0' ? left : "--:-- left", stage);
-    line[SCREEN_WIDTH] = '\0';
-    /* Blanks cover what is left of a longer line before. */
-    (void)fprintf(progress->stream, "\r%-*s", progress->width, line);
-    progress->width = (int)strlen(line);
-}
-
 void fulcrum_progress_update(
     struct fulcrum_progress *progress, double done_frac, const char *stage)
 {
@@ -92,9 +61,27 @@ void fulcrum_progress_update(
     }
     char left[32];
     double elapsed_s = now_s - progress->start_s;
-    format_left(elapsed_s, done_frac, left, sizeof left);
+    /* "2:05 left"; "" where nothing tells yet. */
+    left[0] = '\0';
+    if (!(done_frac < estimate_after_frac)) {
+        double left_s = elapsed_s * (1.0 - done_frac) / done_frac;
+        double minutes = (double)(long)(left_s / 60.0);
+        (void)snprintf(left, sizeof left, "%.0f:%02.0f left", minutes,
+            (double)(long)(left_s - 60.0 * minutes));
+    }
     if (progress->style == FULCRUM_PROGRESS_BAR) {
-        draw_bar(progress, done_frac, left, stage);
+        char cells[BAR_CELLS + 1];
+        char line[LINE_SIZE];
+        int filled = (int)(done_frac * BAR_CELLS);
+        memset(cells, '.', BAR_CELLS);
+        memset(cells, '#', (size_t)filled);
+        cells[BAR_CELLS] = '\0';
+        (void)snprintf(line, sizeof line, "[%s] %3.0f %%  %s  %s", cells,
+            100.0 * done_frac, left[0] != '\0' ? left : "--:-- left", stage);
+        line[SCREEN_WIDTH] = '\0';
+        /* Blanks cover what is left of a longer line before. */
+        (void)fprintf(progress->stream, "\r%-*s", progress->width, line);
+        progress->width = (int)strlen(line);
         progress->due_s = now_s + bar_interval_s;
     } else {
         (void)fprintf(progress->stream, "%s: %3.0f %%%s%s: %s\n", progress->program,
@@ -117,8 +104,7 @@ void fulcrum_progress_end(struct fulcrum_progress *progress)
 void fulcrum_progress_watch(
     struct fulcrum_progress *out, const struct fulcrum_context *context)
 {
-    fulcrum_progress_start(out, context);
-    out->interrupted = fulcrum_interrupt_watch();
+    fulcrum_watch_start(out, context, NULL);
 }
 
 enum fulcrum_status fulcrum_progress_settle(enum fulcrum_status status,
@@ -140,4 +126,26 @@ bool fulcrum_progress_stops(void *progress)
 void fulcrum_progress_show(void *progress, double done_frac, const char *what)
 {
     fulcrum_progress_update(progress, done_frac, what);
+}
+
+void fulcrum_watch_start(struct fulcrum_progress *out,
+    const struct fulcrum_context *context, const char *stage)
+{
+    fulcrum_progress_start(out, context);
+    out->interrupted = fulcrum_interrupt_watch();
+    out->stage = stage;
+    out->part_frac = 1.0;
+}
+
+int fulcrum_watch_show(void *progress, double done_frac)
+{
+    struct fulcrum_progress *own = progress;
+    double whole = own->first_frac + own->part_frac * done_frac;
+    fulcrum_progress_update(own, fmin(1.0, whole), own->stage);
+    return *own->interrupted != 0;
+}
+
+int fulcrum_watch_stopped(void *progress)
+{
+    return fulcrum_progress_stops(progress) ? 1 : 0;
 }

@@ -6,7 +6,6 @@
 #include <signal.h>
 #include <stdio.h>
 
-#include "calibrate/probe/calibrate.h"
 #include "cli/command.h"
 
 enum fulcrum_progress_style {
@@ -23,7 +22,10 @@ struct fulcrum_progress {
     double start_s;
     double due_s;                             /* before this nothing more is shown */
     int width;                                /* characters of the line on the screen */
-    const volatile sig_atomic_t *interrupted; /* of a measurement */
+    const volatile sig_atomic_t *interrupted; /* where Ctrl-C is noted */
+    const char *stage;                        /* of a part of a whole */
+    double first_frac;                        /* where this part begins */
+    double part_frac;
 };
 
 /* On standard error: a bar on a terminal, lines elsewhere, silent with --quiet. */
@@ -66,5 +68,17 @@ bool fulcrum_progress_stops(void *progress);
 
 /* For `progress`. */
 void fulcrum_progress_show(void *progress, double done_frac, const char *what);
+
+/* A model's plan, which gets its progress as `watcher`, part after part. */
+
+/* The same as fulcrum_progress_watch; the first part is the whole. */
+void fulcrum_watch_start(struct fulcrum_progress *out,
+    const struct fulcrum_context *context, const char *stage);
+
+/* For `watch`: 1 after Ctrl-C. */
+int fulcrum_watch_show(void *progress, double done_frac);
+
+/* The same without showing, for any thread. */
+int fulcrum_watch_stopped(void *progress);
 
 #endif

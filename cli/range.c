@@ -10,14 +10,6 @@
 #include "model/min_max.h"
 #include "model/try.h"
 
-/* first, first (*|+) step, ... up to last. */
-struct range {
-    double first;
-    double last;
-    double step;
-    int multiplies;
-};
-
 static enum fulcrum_status fail_format(
     const struct fulcrum_field *field, const char *text, struct fulcrum_error *err)
 {
@@ -26,44 +18,21 @@ static enum fulcrum_status fail_format(
         field->path, text);
 }
 
-/* Reads one number at *at and moves on to what follows it; 0 where there is none. */
-static int take_number(const char **at, double *out)
+/* Reads one number at *at and moves on to what follows it; false: there is none. */
+static bool take_number(const char **at, double *out)
 {
     char *end = NULL;
     *out = strtod(*at, &end);
-    if (end == *at || !isfinite(*out)) {
-        return 0;
-    }
-    *at = end;
-    return 1;
+    bool is_number = end != *at && isfinite(*out);
+    *at = is_number ? end : *at;
+    return is_number;
 }
 
-static int take_char(const char **at, char wanted)
+static bool take_char(const char **at, char wanted)
 {
-    if (**at != wanted) {
-        return 0;
-    }
-    (*at)++;
-    return 1;
-}
-
-static enum fulcrum_status parse_range(const struct fulcrum_field *field,
-    const char *text, struct range *out, struct fulcrum_error *err)
-{
-    const char *at = text;
-    int well_formed = take_number(&at, &out->first) && take_char(&at, ':') &&
-                      take_number(&at, &out->last) && take_char(&at, ':');
-    out->multiplies = well_formed && (take_char(&at, 'x') || take_char(&at, '*'));
-    if (!well_formed || !take_number(&at, &out->step) || *at != '\0') {
-        return fail_format(field, text, err);
-    }
-    FAIL_IF(out->last < out->first, err, FULCRUM_ERR_RANGE,
-        "%s=%s: ends below its start", field->path, text);
-    int advances =
-        out->multiplies ? out->step > 1.0 && out->first > 0.0 : out->step > 0.0;
-    FAIL_IF(!advances, err, FULCRUM_ERR_RANGE, "%s=%s: expected %s", field->path, text,
-        out->multiplies ? "a factor above 1 and a start above 0" : "a step above 0");
-    return FULCRUM_OK;
+    bool is_there = **at == wanted;
+    *at += is_there ? 1 : 0;
+    return is_there;
 }
 
 /* What is written as such must be one of the field's; steps on the way are rounded. */
@@ -77,56 +46,63 @@ static enum fulcrum_status check_whole(
                     : FULCRUM_OK;
 }
 
+/* first, first (*|+) step, ... up to last. */
 static enum fulcrum_status fill_range(const struct fulcrum_field *field,
     const char *text, double **out, size_t *count, struct fulcrum_error *err)
 {
-    struct range range = {0};
-    TRY(parse_range(field, text, &range, err));
-    TRY(check_whole(field, range.first, err));
+    const char *at = text;
+    double first = 0.0;
+    double last = 0.0;
+    double step = 0.0;
+    bool is_range = take_number(&at, &first) && take_char(&at, ':') &&
+                    take_number(&at, &last) && take_char(&at, ':');
+    bool multiplies = is_range && (take_char(&at, 'x') || take_char(&at, '*'));
+    if (!is_range || !take_number(&at, &step) || *at != '\0') {
+        return fail_format(field, text, err);
+    }
+    FAIL_IF(last < first, err, FULCRUM_ERR_RANGE, "%s=%s: ends below its start",
+        field->path, text);
+    bool advances = multiplies ? step > 1.0 && first > 0.0 : step > 0.0;
+    FAIL_IF(!advances, err, FULCRUM_ERR_RANGE, "%s=%s: expected %s", field->path, text,
+        multiplies ? "a factor above 1 and a start above 0" : "a step above 0");
+    TRY(check_whole(field, first, err));
     /* How many values the range has, the last one with room for rounding. */
     const double slack = 1e-9;
-    double steps = range.multiplies ? log(range.last / range.first) / log(range.step)
-                                    : (range.last - range.first) / range.step;
+    double steps = multiplies ? log(last / first) / log(step) : (last - first) / step;
     double length = floor(steps * (1.0 + slack) + slack) + 1.0;
     FAIL_IF(length > (double)FULCRUM_RANGE_VALUES_MOST, err, FULCRUM_ERR_RANGE,
         "%s=%s: %.6g values, expected at most %d", field->path, text, length,
         (int)FULCRUM_RANGE_VALUES_MOST);
-    double *values = calloc((size_t)length, sizeof *values);
-    TRY_MEMORY(values, err, "a range");
-    for (size_t i = 0; i < (size_t)length; i++) {
-        double value = range.multiplies ? range.first * pow(range.step, (double)i)
-                                        : range.first + range.step * (double)i;
-        values[i] = fmin(value, range.last);
-    }
-    *out = values;
     *count = (size_t)length;
+    *out = calloc(*count, sizeof **out);
+    TRY_MEMORY(*out, err, "a range");
+    for (size_t i = 0; i < *count; i++) {
+        double value =
+            multiplies ? first * pow(step, (double)i) : first + step * (double)i;
+        (*out)[i] = fmin(value, last);
+    }
     return FULCRUM_OK;
 }
 
 static enum fulcrum_status fill_list(const struct fulcrum_field *field,
     const char *text, double **out, size_t *count, struct fulcrum_error *err)
 {
-    size_t length = 1;
+    *count = 1;
     for (const char *at = strchr(text, ','); at != NULL; at = strchr(at + 1, ',')) {
-        length++;
+        ++*count;
     }
-    double *values = calloc(length, sizeof *values);
-    TRY_MEMORY(values, err, "a list of %zu values", length);
+    double *values = calloc(*count, sizeof *values);
+    *out = values;
+    TRY_MEMORY(values, err, "a list of %zu values", *count);
     const char *at = text;
-    for (size_t i = 0; i < length; i++) {
-        bool is_last = i + 1 == length;
+    for (size_t i = 0; i < *count; i++) {
+        bool is_last = i + 1 == *count;
         bool is_good = take_number(&at, &values[i]) &&
                        (is_last ? *at == '\0' : take_char(&at, ','));
-        enum fulcrum_status status = is_good ? check_whole(field, values[i], err)
-                                             : fail_format(field, text, err);
-        if (status != FULCRUM_OK) {
-            free(values);
-            return status;
-        }
+        TRY(is_good ? check_whole(field, values[i], err)
+                    : fail_format(field, text, err));
     }
-    qsort(values, length, sizeof *values, fulcrum_compare_numbers);
-    *out = values;
-    *count = length;
+    qsort(values, *count, sizeof *values, fulcrum_compare_numbers);
     return FULCRUM_OK;
 }
 
@@ -156,19 +132,16 @@ enum fulcrum_status fulcrum_range_parse(const struct fulcrum_field *field,
 {
     FAIL_IF(field->kind != FULCRUM_FIELD_NUMBER && field->kind != FULCRUM_FIELD_COUNT,
         err, FULCRUM_ERR_RANGE, "%s is no number and cannot be varied", field->path);
-    double *values = NULL;
-    size_t length = 0;
+    *out = NULL;
     enum fulcrum_status status = strchr(text, ':') != NULL
-                                     ? fill_range(field, text, &values, &length, err)
-                                     : fill_list(field, text, &values, &length, err);
+                                     ? fill_range(field, text, out, count, err)
+                                     : fill_list(field, text, out, count, err);
     if (status == FULCRUM_OK) {
-        status = finish_values(field, values, &length, err);
+        status = finish_values(field, *out, count, err);
     }
     if (status != FULCRUM_OK) {
-        free(values);
-        return status;
+        free(*out);
+        *out = NULL;
     }
-    *out = values;
-    *count = length;
-    return FULCRUM_OK;
+    return status;
 }

@@ -15,7 +15,7 @@ enum { FULCRUM_RANGE_VALUES_MOST = 10000000 };
  * and listed values are whole numbers; steps on the way are rounded to them, repeats
  * dropped.
  *   field    every value must lie in its range
- *   out      increasing; the caller frees it with free()
+ *   out      increasing; the caller frees it with free(); NULL where it fails
  */
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_range_parse(
     const struct fulcrum_field *field, const char *text, double **out, size_t *count,

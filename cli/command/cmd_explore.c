@@ -130,16 +130,6 @@ static void note_points(
     show_progress(job, job->done, job->point_count, "");
 }
 
-static void write_points(struct explore_job *job, size_t count)
-{
-    errno = 0;
-    fulcrum_stream_write(job->stream, count);
-    if (ferror(job->context->out) != 0) {
-        job->write_error = errno != 0 ? errno : EIO;
-    }
-    job->written += count;
-}
-
 /* Points are written as they come, looked at for a front, or written as those on it.
  * What was found before Ctrl-C is written to its end. */
 static int visit(void *context, const struct fulcrum_sweep_point *points, size_t count)
@@ -148,7 +138,12 @@ static int visit(void *context, const struct fulcrum_sweep_point *points, size_t
     if (job->pass == PASS_FIND) {
         job->status = fulcrum_sweep_front_add(job->front, points, count, &job->failure);
     } else {
-        write_points(job, count);
+        errno = 0;
+        fulcrum_stream_write(job->stream, count);
+        if (ferror(job->context->out) != 0) {
+            job->write_error = errno != 0 ? errno : EIO;
+        }
+        job->written += count;
     }
     if (job->pass == PASS_FRONT) {
         show_progress(job, job->written, job->chosen_count, " on the front");
@@ -259,51 +254,12 @@ static bool is_varied(const struct explore_job *job, const char *path)
     return i < job->plan.axis_count;
 }
 
-/* "PATH=RANGE" */
-static enum fulcrum_status add_axis(
-    struct explore_job *job, const char *text, struct fulcrum_error *err)
-{
-    size_t length = strcspn(text, "=");
-    FULCRUM_USAGE_IF(text[length] != '=' || length == 0, job->context, err,
-        FULCRUM_ERR_FORMAT,
-        "--vary %s: expected PATH=RANGE, such as machine.cpu.thread_count=8:1024:x2",
-        text);
-    char *path = fulcrum_format("%.*s", (int)length, text);
-    struct fulcrum_numbers numbers = {
-        .option = "--vary", .field = fulcrum_field_parse(path, job->context, err)};
-    free(path);
-    if (numbers.field == NULL) {
-        return fulcrum_fail_in(err, FULCRUM_ERR_UNKNOWN_NAME, "--vary");
-    }
-    FULCRUM_USAGE_IF(is_varied(job, numbers.field->path), job->context, err,
-        FULCRUM_ERR_RANGE, "--vary %s is given twice", numbers.field->path);
-    TRY(fulcrum_numbers_read(&numbers, text + length + 1, job->context, err));
-    job->values[job->plan.axis_count] = numbers.values;
-    job->axes[job->plan.axis_count++] =
-        (struct fulcrum_sweep_axis){numbers.field, numbers.values, numbers.count};
-    return FULCRUM_OK;
-}
-
-/* The number of actors is set, varied, follows the threads or is the best of a list. */
-static enum fulcrum_status read_actors_rule(
+static enum fulcrum_status start_output(
     struct explore_job *job, struct fulcrum_error *err)
 {
-    const struct fulcrum_actors_rule *rule = &job->settings->actors;
-    TRY(fulcrum_actors_rule_check(rule,
-        is_varied(job, "run.actor_count") + !isnan(job->settings->design.actor_count),
-        "give the number of actors in one way: --actors, --actors-per-thread, "
-        "--best-actors or --vary actors",
-        job->context, err));
-    TRY(fulcrum_actors_rule_choices(
-        rule, &job->actor_choices, &job->plan.actor_choice_count, job->context, err));
-    job->plan.actors_per_thread = isnan(rule->per_thread) ? 0.0 : rule->per_thread;
-    job->plan.actor_choices = job->actor_choices;
-    return FULCRUM_OK;
-}
-
-/* What the points have in common; a detected machine says little by its name. */
-static void add_head(struct explore_job *job)
-{
+    const char *columns = job->settings->columns;
+    job->result = fulcrum_result_new("fulcrum-explore");
+    /* What the points have in common; a detected machine says little by its name. */
     const struct fulcrum_actors_rule *rule = &job->settings->actors;
     const struct fulcrum_design *base = &job->subject.inputs.base;
     struct fulcrum_result *head = job->result;
@@ -336,14 +292,6 @@ static void add_head(struct explore_job *job)
         fulcrum_table_text(axes, "unit", NULL, job->axes[i].field->unit);
         fulcrum_table_number(axes, "count", NULL, (double)job->axes[i].count);
     }
-}
-
-static enum fulcrum_status start_output(
-    struct explore_job *job, struct fulcrum_error *err)
-{
-    const char *columns = job->settings->columns;
-    job->result = fulcrum_result_new("fulcrum-explore");
-    add_head(job);
     TRY(fulcrum_result_check(job->result, err));
     fulcrum_sweep_columns_init(&job->columns, job->result, &job->plan, job->front);
     if (columns != NULL) {
@@ -377,9 +325,40 @@ static enum fulcrum_status read_job(struct explore_job *job, struct fulcrum_erro
         "explore takes 1 to %d times --vary PATH=RANGE", (int)FULCRUM_SWEEP_AXES_MOST);
     plan->axes = job->axes;
     for (size_t i = 0; i < settings->vary.count; i++) {
-        TRY(add_axis(job, settings->vary.items[i], err));
+        /* "PATH=RANGE" */
+        const char *text = settings->vary.items[i];
+        size_t length = strcspn(text, "=");
+        FULCRUM_USAGE_IF(text[length] != '=' || length == 0, job->context, err,
+            FULCRUM_ERR_FORMAT,
+            "--vary %s: expected PATH=RANGE, such as "
+            "machine.cpu.thread_count=8:1024:x2",
+            text);
+        char *path = fulcrum_format("%.*s", (int)length, text);
+        struct fulcrum_numbers numbers = {
+            .option = "--vary", .field = fulcrum_field_parse(path, job->context, err)};
+        free(path);
+        if (numbers.field == NULL) {
+            return fulcrum_fail_in(err, FULCRUM_ERR_UNKNOWN_NAME, "--vary");
+        }
+        FULCRUM_USAGE_IF(is_varied(job, numbers.field->path), job->context, err,
+            FULCRUM_ERR_RANGE, "--vary %s is given twice", numbers.field->path);
+        TRY(fulcrum_numbers_read(&numbers, text + length + 1, job->context, err));
+        job->values[job->plan.axis_count] = numbers.values;
+        job->axes[job->plan.axis_count++] =
+            (struct fulcrum_sweep_axis){numbers.field, numbers.values, numbers.count};
     }
-    TRY(read_actors_rule(job, err));
+    /* The number of actors is set, varied, follows the threads or is the best of a
+     * list. */
+    const struct fulcrum_actors_rule *rule = &job->settings->actors;
+    TRY(fulcrum_actors_rule_check(rule,
+        is_varied(job, "run.actor_count") + !isnan(job->settings->design.actor_count),
+        "give the number of actors in one way: --actors, --actors-per-thread, "
+        "--best-actors or --vary actors",
+        job->context, err));
+    TRY(fulcrum_actors_rule_choices(
+        rule, &job->actor_choices, &job->plan.actor_choice_count, job->context, err));
+    job->plan.actors_per_thread = isnan(rule->per_thread) ? 0.0 : rule->per_thread;
+    job->plan.actor_choices = job->actor_choices;
     if (settings->pareto != NULL) {
         TRY(fulcrum_sweep_pareto_parse(
             settings->pareto, plan, context, &job->pareto, err));
@@ -436,13 +415,13 @@ static enum fulcrum_status explore_all(
     return end_output(job, err);
 }
 
-/*
- * Predicts all points and keeps those that are on the front of the job's metrics, after
- * Ctrl-C of the points so far.
- */
-static enum fulcrum_status find_front(
+/* A front of few points has intervals, however many points the sweep has: they are
+ * predicted once more, in full. */
+static enum fulcrum_status explore_front(
     struct explore_job *job, struct fulcrum_error *err)
 {
+    /* Predicts all points and keeps those that are on the front of the job's
+     * metrics, after Ctrl-C of the points so far. */
     TRY(fulcrum_sweep_front_new(
         &job->plan, job->pareto.metrics, job->pareto.metric_count, &job->front, err));
     /* Draws that would not be kept are those of the second time. */
@@ -457,15 +436,6 @@ static enum fulcrum_status find_front(
     TRY(fulcrum_sweep_front_end(job->front, &job->chosen, &job->chosen_count, err));
     FAIL_IF(job->chosen_count == 0, err, FULCRUM_ERR_INFEASIBLE,
         "--pareto: no point has a value of every metric");
-    return FULCRUM_OK;
-}
-
-/* A front of few points has intervals, however many points the sweep has: they are
- * predicted once more, in full. */
-static enum fulcrum_status explore_front(
-    struct explore_job *job, struct fulcrum_error *err)
-{
-    TRY(find_front(job, err));
     if (job->settings->solve.intervals == NULL) {
         job->plan.predict.draws = standard_draws(job->chosen_count);
         fulcrum_study_free(job->yardstick);

@@ -24,8 +24,6 @@
 #include "presets/load/preset.h"
 #include "presets/load/reference_file.h"
 
-/* References as the command line names them: presets, JSON, CSV. */
-
 const struct fulcrum_option fulcrum_reference_host_rows[] = {
     FULCRUM_OPTION(TEXT, "machine", offsetof(struct fulcrum_reference_host, machine),
         "NAME", .letter = 'm',
@@ -218,32 +216,6 @@ static enum fulcrum_status load_references(
     return FULCRUM_OK;
 }
 
-/* A figure at least must be left to fit. */
-static enum fulcrum_status check_any_left(const struct inputs *inputs,
-    struct fulcrum_context *context, struct fulcrum_error *err)
-{
-    bool is_held_out[FIGURES_MOST + 1] = {false};
-    size_t figures = 0; /* as fulcrum_throughput_figures lists them */
-    size_t left = 0;
-    for (size_t i = 0; i < inputs->hold_out.count; i++) {
-        is_held_out[(size_t)inputs->hold_out.items[i]] = true;
-    }
-    for (size_t i = 0; i < inputs->plan.model.reference_count; i++) {
-        const struct fulcrum_reference *from = inputs->references[i];
-        for (size_t k = 0; k < from->point_count; k++) {
-            bool is_base = from->is_relative && k == from->relative_to;
-            figures += is_base ? 0 : from->points[k].observation_count;
-        }
-    }
-    for (size_t figure = 1; figure <= figures; figure++) {
-        left += figure > FIGURES_MOST || !is_held_out[figure] ? 1 : 0;
-    }
-    FULCRUM_USAGE_IF(left == 0, context, err, FULCRUM_ERR_RANGE,
-        "--hold-out: of %zu figure%s none is left to fit", figures,
-        figures == 1 ? "" : "s");
-    return FULCRUM_OK;
-}
-
 /* The calibration that all points of all references start from; NULL: there is none. */
 static const char *common_calibration(const struct inputs *inputs)
 {
@@ -258,24 +230,6 @@ static const char *common_calibration(const struct inputs *inputs)
         }
     }
     return is_common ? name : NULL;
-}
-
-static enum fulcrum_status load_calibrations(
-    struct inputs *out, struct fulcrum_context *context, struct fulcrum_error *err)
-{
-    const struct fulcrum_text_list *given = &out->settings->calibrations;
-    const char *common = given->count == 0 ? common_calibration(out) : NULL;
-    FULCRUM_USAGE_IF(given->count == 0 && common == NULL, context, err,
-        FULCRUM_ERR_MISSING,
-        "no calibration goes with all of these references: name one with "
-        "--calibration");
-    size_t count = given->count > 0 ? given->count : 1;
-    for (size_t i = 0; i < count; i++) {
-        TRY(fulcrum_calibration_load(
-            common != NULL ? common : given->items[i], &out->calibrations[i], err));
-        out->plan.model.calibration_count++;
-    }
-    return FULCRUM_OK;
 }
 
 /* Numbers separated by commas. */
@@ -384,8 +338,39 @@ static enum fulcrum_status load_inputs(const struct fulcrum_fit_settings *settin
     out->plan.sd_count = out->sd.count;
     out->plan.held_out_count = out->hold_out.count;
     TRY(load_references(out, context, err));
-    TRY(check_any_left(out, context, err));
-    return load_calibrations(out, context, err);
+    /* A figure at least must be left to fit. */
+    bool is_held_out[FIGURES_MOST + 1] = {false};
+    size_t figures = 0; /* as fulcrum_throughput_figures lists them */
+    size_t left = 0;
+    for (size_t i = 0; i < out->hold_out.count; i++) {
+        is_held_out[(size_t)out->hold_out.items[i]] = true;
+    }
+    for (size_t i = 0; i < out->plan.model.reference_count; i++) {
+        const struct fulcrum_reference *from = out->references[i];
+        for (size_t k = 0; k < from->point_count; k++) {
+            bool is_base = from->is_relative && k == from->relative_to;
+            figures += is_base ? 0 : from->points[k].observation_count;
+        }
+    }
+    for (size_t figure = 1; figure <= figures; figure++) {
+        left += figure > FIGURES_MOST || !is_held_out[figure] ? 1 : 0;
+    }
+    FULCRUM_USAGE_IF(left == 0, context, err, FULCRUM_ERR_RANGE,
+        "--hold-out: of %zu figure%s none is left to fit", figures,
+        figures == 1 ? "" : "s");
+    const struct fulcrum_text_list *given = &out->settings->calibrations;
+    const char *common = given->count == 0 ? common_calibration(out) : NULL;
+    FULCRUM_USAGE_IF(given->count == 0 && common == NULL, context, err,
+        FULCRUM_ERR_MISSING,
+        "no calibration goes with all of these references: name one with "
+        "--calibration");
+    size_t count = given->count > 0 ? given->count : 1;
+    for (size_t i = 0; i < count; i++) {
+        TRY(fulcrum_calibration_load(
+            common != NULL ? common : given->items[i], &out->calibrations[i], err));
+        out->plan.model.calibration_count++;
+    }
+    return FULCRUM_OK;
 }
 
 /* Accepts a struct of zeros. */
@@ -559,42 +544,6 @@ static void add_figures(struct fulcrum_result *result,
 /* Standard deviations beyond which prior, figures and model do not go together. */
 #define DOUBTFUL_SDS 3.0
 
-static const char *verdict(const struct fulcrum_fitted_parameter *parameter)
-{
-    if (fabs(parameter->z) > DOUBTFUL_SDS) {
-        return "far from its prior";
-    }
-    if (isnan(parameter->sd_frac)) {
-        return "";
-    }
-    return parameter->sd_frac < FULCRUM_FIT_IDENTIFIED_FRAC ? "identified"
-                                                            : "not identified";
-}
-
-/* What is left of every prior. */
-static void add_parameters(
-    struct fulcrum_result *result, const struct fulcrum_reference_fit *fit)
-{
-    struct fulcrum_table *table = fulcrum_result_table(result, "parameters", "");
-    fulcrum_table_make_main(table);
-    for (size_t i = 0; i < fit->parameter_count; i++) {
-        const struct fulcrum_fitted_parameter *row = &fit->parameters[i];
-        fulcrum_table_row(table);
-        fulcrum_table_text(table, "path", "parameter", row->prior.path);
-        fulcrum_table_text(table, "scale", NULL, fulcrum_scale_name(row->prior.scale));
-        fulcrum_table_number(table, "prior", "prior", row->prior.value);
-        fulcrum_table_number(table, "prior_sd", NULL, row->prior.sd);
-        fulcrum_table_number(table, "fitted", "fitted", row->mode);
-        fulcrum_table_number(table, "z", "prior sds away", row->z);
-        fulcrum_table_number(table, "posterior_mean", "posterior", row->posterior.mean);
-        fulcrum_table_number(table, "posterior_sd", "+-", row->posterior.sd);
-        fulcrum_table_number(table, "posterior_low", NULL, row->posterior.low);
-        fulcrum_table_number(table, "posterior_high", NULL, row->posterior.high);
-        fulcrum_table_number(table, "posterior_sd_frac", "sd left", row->sd_frac);
-        fulcrum_table_text(table, "verdict", "verdict", verdict(row));
-    }
-}
-
 /* Of one quantity of one reference, told apart by their errors, in the other order. */
 static bool is_reversed(const struct fulcrum_fitted_figure *a,
     const struct fulcrum_fitted_figure *b, const struct inputs *inputs)
@@ -652,7 +601,29 @@ static enum fulcrum_status show_fit(const struct fulcrum_reference_fit *fit,
         told += fit->mode.singular_value[i] > 1.0 ? 1 : 0;
     }
     add_figures(result, fit, inputs);
-    add_parameters(result, fit);
+    /* What is left of every prior. */
+    struct fulcrum_table *table = fulcrum_result_table(result, "parameters", "");
+    fulcrum_table_make_main(table);
+    for (size_t i = 0; i < fit->parameter_count; i++) {
+        const struct fulcrum_fitted_parameter *row = &fit->parameters[i];
+        fulcrum_table_row(table);
+        fulcrum_table_text(table, "path", "parameter", row->prior.path);
+        fulcrum_table_text(table, "scale", NULL, fulcrum_scale_name(row->prior.scale));
+        fulcrum_table_number(table, "prior", "prior", row->prior.value);
+        fulcrum_table_number(table, "prior_sd", NULL, row->prior.sd);
+        fulcrum_table_number(table, "fitted", "fitted", row->mode);
+        fulcrum_table_number(table, "z", "prior sds away", row->z);
+        fulcrum_table_number(table, "posterior_mean", "posterior", row->posterior.mean);
+        fulcrum_table_number(table, "posterior_sd", "+-", row->posterior.sd);
+        fulcrum_table_number(table, "posterior_low", NULL, row->posterior.low);
+        fulcrum_table_number(table, "posterior_high", NULL, row->posterior.high);
+        fulcrum_table_number(table, "posterior_sd_frac", "sd left", row->sd_frac);
+        fulcrum_table_text(table, "verdict", "verdict",
+            fabs(row->z) > DOUBTFUL_SDS                  ? "far from its prior"
+            : isnan(row->sd_frac)                        ? ""
+            : row->sd_frac < FULCRUM_FIT_IDENTIFIED_FRAC ? "identified"
+                                                         : "not identified");
+    }
     /* What --free auto left at its prior. */
     struct fulcrum_table *held = fulcrum_result_table(result, "held", "");
     for (size_t i = 0; i < fit->held_count; i++) {

@@ -99,28 +99,6 @@ static void add_entry(struct fulcrum_table *table, const char *kind, const char 
     fulcrum_table_text(table, "reason", NULL, reason);
 }
 
-/* A reference is there for predictions: "no" where nothing predicts its points. */
-static void add_reference(
-    struct fulcrum_table *table, const struct fulcrum_preset_entry *entry)
-{
-    struct fulcrum_reference *reference = NULL;
-    struct fulcrum_error err = {FULCRUM_OK, ""};
-    if (fulcrum_reference_load(entry->file, &reference, &err) != FULCRUM_OK) {
-        add_entry(table, "reference", entry->name, entry->title, &err);
-        return;
-    }
-    char *title = fulcrum_format("%s (%s, %zu point%s)", entry->title,
-        fulcrum_predictor_name(reference->predictor), reference->point_count,
-        reference->point_count == 1 ? "" : "s");
-    if (reference->predictor == FULCRUM_PREDICTOR_NONE) {
-        (void)fulcrum_fail(&err, FULCRUM_ERR_UNSUPPORTED, "%s",
-            fulcrum_predictor_meaning(reference->predictor));
-    }
-    add_entry(table, "reference", entry->name, title, &err);
-    free(title);
-    fulcrum_reference_free(reference);
-}
-
 static void add_actors(struct fulcrum_table *table)
 {
     const struct fulcrum_actor_options standard = {.frame_skip = 0.0};
@@ -219,17 +197,31 @@ static const char *kind_name(int index)
 static enum fulcrum_status add_presets(struct fulcrum_table *table,
     enum fulcrum_preset_kind kind, struct fulcrum_error *err)
 {
-    const struct fulcrum_error none = {FULCRUM_OK, ""};
     struct fulcrum_preset_entry *entries = NULL;
     size_t count = 0;
     TRY(fulcrum_preset_list(kind, &entries, &count, err));
     for (size_t i = 0; i < count; i++) {
-        if (kind == FULCRUM_PRESET_REFERENCE) {
-            add_reference(table, &entries[i]);
-        } else {
-            add_entry(table, fulcrum_preset_kind_name(kind), entries[i].name,
-                entries[i].title, &none);
+        const struct fulcrum_preset_entry *entry = &entries[i];
+        struct fulcrum_reference *reference = NULL;
+        struct fulcrum_error why = {FULCRUM_OK, ""};
+        if (kind != FULCRUM_PRESET_REFERENCE ||
+            fulcrum_reference_load(entry->file, &reference, &why) != FULCRUM_OK) {
+            add_entry(
+                table, fulcrum_preset_kind_name(kind), entry->name, entry->title, &why);
+            continue;
         }
+        /* A reference is there for predictions: "no" where nothing predicts its
+         * points. */
+        char *title = fulcrum_format("%s (%s, %zu point%s)", entry->title,
+            fulcrum_predictor_name(reference->predictor), reference->point_count,
+            reference->point_count == 1 ? "" : "s");
+        if (reference->predictor == FULCRUM_PREDICTOR_NONE) {
+            (void)fulcrum_fail(&why, FULCRUM_ERR_UNSUPPORTED, "%s",
+                fulcrum_predictor_meaning(reference->predictor));
+        }
+        add_entry(table, "reference", entry->name, title, &why);
+        free(title);
+        fulcrum_reference_free(reference);
     }
     free(entries);
     return FULCRUM_OK;

@@ -4,6 +4,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "cli/message.h"
 #include "cli/whatif/whatif.h"
@@ -23,46 +24,6 @@ struct settings {
 static bool is_gpu(const struct fulcrum_design *design)
 {
     return design->machine.accelerator == FULCRUM_ACCELERATOR_GPU;
-}
-
-/* "40 actors x 1 environment on 40 threads, 1 of 8 GPUs, 80 of 80 SMs each" */
-static void add_run(struct fulcrum_result *result, const struct fulcrum_design *design)
-{
-    const struct fulcrum_run *asked = &design->run;
-    const struct fulcrum_machine *machine = &design->machine;
-    struct fulcrum_string text = {0};
-    fulcrum_string_add(&text, "%.6g %s x %.6g environments on %.6g threads, ",
-        asked->actor_count, fulcrum_design_is_resident(design) ? "processes" : "actors",
-        asked->envs_per_actor, machine->cpu.thread_count);
-    if (is_gpu(design)) {
-        fulcrum_string_add(&text, "%.6g of %.6g GPUs, %.6g of %.6g SMs each",
-            asked->gpu_count, machine->gpu.count, asked->sm_count,
-            machine->gpu.sm_count);
-    } else {
-        fulcrum_string_add(&text, "%.6g learner core(s) of %.6g cores",
-            machine->learner_core_count, machine->cpu.core_count);
-    }
-    if (asked->instances_per_gpu > 1.0) {
-        fulcrum_string_add(&text, ", in %.6g instances", asked->instances_per_gpu);
-    }
-    fulcrum_result_text(result, "run", "run", fulcrum_string_get(&text));
-    fulcrum_string_clear(&text);
-}
-
-static void add_design(
-    struct fulcrum_result *result, const struct fulcrum_subject *subject)
-{
-    const struct fulcrum_design *design = &subject->design;
-    fulcrum_result_text(result, "machine", "machine", design->machine.name);
-    fulcrum_result_text(result, "workload", "workload", design->workload.name);
-    fulcrum_result_text(result, "calibration", "calibration", subject->calibrations);
-    add_run(result, design);
-    fulcrum_result_number(result, "actor_count", NULL, design->run.actor_count);
-    fulcrum_result_number(result, "envs_per_actor", NULL, design->run.envs_per_actor);
-    fulcrum_result_number(result, "gpu_count", NULL,
-        is_gpu(design) ? design->run.gpu_count : FULCRUM_UNKNOWN);
-    fulcrum_result_number(result, "sm_count", NULL,
-        is_gpu(design) ? design->run.sm_count : FULCRUM_UNKNOWN);
 }
 
 static void add_outputs(
@@ -99,6 +60,43 @@ static void add_outputs(
     fulcrum_flags_add(prediction->flags, result);
 }
 
+/* Where the value of a field came from. */
+struct origin {
+    const char *kind; /* set | measured | fitted | prior | source | default */
+    const char *from; /* name of a calibration or preset, or "" */
+    const char *text; /* the source, or "" */
+};
+
+/* A calibration counts only where it gave the value, the last one first: its learner-
+ * side times do not on a machine with another kind of accelerator. */
+static struct origin origin_of(
+    const struct fulcrum_design_inputs *inputs, const struct fulcrum_field *field)
+{
+    for (size_t i = 0; i < inputs->setting_count; i++) {
+        if (inputs->settings[i].field == field) {
+            return (struct origin){"set", "", ""};
+        }
+    }
+    /* The form of the CPU curve comes with its parameters. */
+    bool is_curve = strcmp(field->path, "machine.cpu.curve") == 0;
+    const char *path = is_curve ? "machine.cpu.knee" : field->path;
+    for (size_t i = inputs->calibration_count; i-- > 0;) {
+        const struct fulcrum_calibration *calibration = inputs->calibrations[i];
+        const struct fulcrum_parameter *parameter =
+            fulcrum_calibration_parameter(calibration, path);
+        if (parameter != NULL &&
+            fulcrum_calibration_holds(calibration, &inputs->base.machine, path)) {
+            return (struct origin){fulcrum_origin_name(parameter->origin),
+                calibration->name, parameter->source};
+        }
+    }
+    const struct fulcrum_source *source =
+        fulcrum_sources_find(&inputs->sources, field->path);
+    return source == NULL ? (struct origin){"default", "", ""}
+                          : (struct origin){source->is_prior ? "prior" : "source",
+                                source->file, source->text};
+}
+
 /* Every value in force with its origin: what was measured, fitted, a prior or set. */
 static void add_inputs(
     struct fulcrum_result *result, const struct fulcrum_subject *subject)
@@ -113,8 +111,7 @@ static void add_inputs(
         if (isnan(value) && text[0] == '\0') {
             continue;
         }
-        struct fulcrum_origin_note note =
-            fulcrum_origin_of(&subject->inputs, &fields[i]);
+        struct origin origin = origin_of(&subject->inputs, &fields[i]);
         fulcrum_table_row(table);
         fulcrum_table_text(table, "field", "field", fields[i].path);
         if (text[0] != '\0') {
@@ -123,9 +120,9 @@ static void add_inputs(
             fulcrum_table_number(table, "value", "value", value);
         }
         fulcrum_table_text(table, "unit", NULL, fields[i].unit);
-        fulcrum_table_text(table, "origin", "origin", note.kind);
-        fulcrum_table_text(table, "from", "from", note.from);
-        fulcrum_table_text(table, "source", "source", note.text);
+        fulcrum_table_text(table, "origin", "origin", origin.kind);
+        fulcrum_table_text(table, "from", "from", origin.from);
+        fulcrum_table_text(table, "source", "source", origin.text);
     }
 }
 
@@ -144,7 +141,36 @@ static enum fulcrum_status run_predict(
     TRY_OR_END(fulcrum_subject_prepare(subject, NULL, 0, err));
     TRY_OR_END(fulcrum_predict(subject->scenario, &point, &options, &prediction, err));
     struct fulcrum_result *result = fulcrum_result_new("fulcrum-predict");
-    add_design(result, subject);
+    const struct fulcrum_design *design = &subject->design;
+    fulcrum_result_text(result, "machine", "machine", design->machine.name);
+    fulcrum_result_text(result, "workload", "workload", design->workload.name);
+    fulcrum_result_text(result, "calibration", "calibration", subject->calibrations);
+    /* "40 actors x 1 environment on 40 threads, 1 of 8 GPUs, 80 of 80 SMs each" */
+    const struct fulcrum_run *asked = &design->run;
+    const struct fulcrum_machine *machine = &design->machine;
+    struct fulcrum_string text = {0};
+    fulcrum_string_add(&text, "%.6g %s x %.6g environments on %.6g threads, ",
+        asked->actor_count, fulcrum_design_is_resident(design) ? "processes" : "actors",
+        asked->envs_per_actor, machine->cpu.thread_count);
+    if (is_gpu(design)) {
+        fulcrum_string_add(&text, "%.6g of %.6g GPUs, %.6g of %.6g SMs each",
+            asked->gpu_count, machine->gpu.count, asked->sm_count,
+            machine->gpu.sm_count);
+    } else {
+        fulcrum_string_add(&text, "%.6g learner core(s) of %.6g cores",
+            machine->learner_core_count, machine->cpu.core_count);
+    }
+    if (asked->instances_per_gpu > 1.0) {
+        fulcrum_string_add(&text, ", in %.6g instances", asked->instances_per_gpu);
+    }
+    fulcrum_result_text(result, "run", "run", fulcrum_string_get(&text));
+    fulcrum_string_clear(&text);
+    fulcrum_result_number(result, "actor_count", NULL, design->run.actor_count);
+    fulcrum_result_number(result, "envs_per_actor", NULL, design->run.envs_per_actor);
+    fulcrum_result_number(result, "gpu_count", NULL,
+        is_gpu(design) ? design->run.gpu_count : FULCRUM_UNKNOWN);
+    fulcrum_result_number(result, "sm_count", NULL,
+        is_gpu(design) ? design->run.sm_count : FULCRUM_UNKNOWN);
     add_outputs(result, &prediction);
     add_inputs(result, subject);
     status = fulcrum_context_show(context, result, err);

@@ -57,7 +57,7 @@ struct job {
     struct fulcrum_numbers axis_values;
     struct fulcrum_actors actors;
     struct fulcrum_sensitivity_plan plan;
-    struct fulcrum_watch watch;
+    struct fulcrum_progress watch;
     struct fulcrum_sensitivity *result;
 };
 
@@ -108,51 +108,6 @@ static bool parse_ends(const char *range, struct fulcrum_field_range *out)
         strcmp(end, ":log") == 0 ? FULCRUM_RANGE_LOG_UNIFORM : FULCRUM_RANGE_UNIFORM;
     return end != second && isfinite(out->lo) && isfinite(out->hi) &&
            (*end == '\0' || out->law == FULCRUM_RANGE_LOG_UNIFORM);
-}
-
-static enum fulcrum_status check_span(const struct job *job, const char *text,
-    const struct fulcrum_field_range *span, struct fulcrum_error *err)
-{
-    const struct fulcrum_field *field = span->field;
-    bool is_whole = span->lo == floor(span->lo) && span->hi == floor(span->hi);
-    FULCRUM_USAGE_IF(!(span->lo < span->hi), job->context, err, FULCRUM_ERR_RANGE,
-        "--vary %s: expected LO below HI", text);
-    FULCRUM_USAGE_IF(!(span->lo >= field->least && span->hi <= field->most),
-        job->context, err, FULCRUM_ERR_RANGE,
-        "--vary %s: expected values from %.6g to %.6g", text, field->least,
-        field->most);
-    FULCRUM_USAGE_IF(field->kind == FULCRUM_FIELD_COUNT && !is_whole, job->context, err,
-        FULCRUM_ERR_RANGE, "--vary %s: expected whole numbers", text);
-    FULCRUM_USAGE_IF(span->law == FULCRUM_RANGE_LOG_UNIFORM && !(span->lo > 0.0),
-        job->context, err, FULCRUM_ERR_RANGE, "--vary %s: expected LO above 0 for log",
-        text);
-    return FULCRUM_OK;
-}
-
-static enum fulcrum_status read_span(
-    struct job *job, const char *text, struct fulcrum_error *err)
-{
-    struct fulcrum_field_range *span = &job->spans[job->input_count];
-    TRY(read_path(job, "--vary", text, &span->field, err));
-    const struct fulcrum_field *field = span->field;
-    FULCRUM_USAGE_IF(
-        field->kind != FULCRUM_FIELD_NUMBER && field->kind != FULCRUM_FIELD_COUNT,
-        job->context, err, FULCRUM_ERR_RANGE,
-        "--vary %s is no number and cannot be varied", field->path);
-    FULCRUM_USAGE_IF(is_varied(job, field), job->context, err, FULCRUM_ERR_RANGE,
-        "--vary %s is given twice", field->path);
-    FULCRUM_USAGE_IF(!parse_ends(range_of(text), span), job->context, err,
-        FULCRUM_ERR_FORMAT,
-        "--vary %s: expected PATH=LO:HI or PATH=LO:HI:log, such as "
-        "workload.step.mean_s=0.001:0.004:log",
-        text);
-    TRY(check_span(job, text, span, err));
-    job->words[job->input_count] = (struct words){fulcrum_format("%s", field->path),
-        fulcrum_format("%.6g to %.6g%s", span->lo, span->hi,
-            span->law == FULCRUM_RANGE_LOG_UNIFORM ? ", log-uniform" : ""),
-        field->unit};
-    job->inputs[job->input_count++] = (struct fulcrum_sensitivity_input){.span = span};
-    return FULCRUM_OK;
 }
 
 /* The end of the group that begins with an uncertain number. */
@@ -284,7 +239,42 @@ static enum fulcrum_status read_inputs(struct job *job, struct fulcrum_error *er
     job->words = fulcrum_allocate(most, sizeof *job->words);
     for (size_t i = 0; i < list->count; i++) {
         if (strchr(list->items[i], '=') != NULL) {
-            TRY(read_span(job, list->items[i], err));
+            const char *text = list->items[i];
+            struct fulcrum_field_range *span = &job->spans[job->input_count];
+            TRY(read_path(job, "--vary", text, &span->field, err));
+            const struct fulcrum_field *field = span->field;
+            FULCRUM_USAGE_IF(field->kind != FULCRUM_FIELD_NUMBER &&
+                                 field->kind != FULCRUM_FIELD_COUNT,
+                job->context, err, FULCRUM_ERR_RANGE,
+                "--vary %s is no number and cannot be varied", field->path);
+            FULCRUM_USAGE_IF(is_varied(job, field), job->context, err,
+                FULCRUM_ERR_RANGE, "--vary %s is given twice", field->path);
+            FULCRUM_USAGE_IF(!parse_ends(range_of(text), span), job->context, err,
+                FULCRUM_ERR_FORMAT,
+                "--vary %s: expected PATH=LO:HI or PATH=LO:HI:log, such as "
+                "workload.step.mean_s=0.001:0.004:log",
+                text);
+            bool is_whole = span->lo == floor(span->lo) && span->hi == floor(span->hi);
+            FULCRUM_USAGE_IF(!(span->lo < span->hi), job->context, err,
+                FULCRUM_ERR_RANGE, "--vary %s: expected LO below HI", text);
+            FULCRUM_USAGE_IF(!(span->lo >= field->least && span->hi <= field->most),
+                job->context, err, FULCRUM_ERR_RANGE,
+                "--vary %s: expected values from %.6g to %.6g", text, field->least,
+                field->most);
+            FULCRUM_USAGE_IF(field->kind == FULCRUM_FIELD_COUNT && !is_whole,
+                job->context, err, FULCRUM_ERR_RANGE,
+                "--vary %s: expected whole numbers", text);
+            FULCRUM_USAGE_IF(
+                span->law == FULCRUM_RANGE_LOG_UNIFORM && !(span->lo > 0.0),
+                job->context, err, FULCRUM_ERR_RANGE,
+                "--vary %s: expected LO above 0 for log", text);
+            job->words[job->input_count] =
+                (struct words){fulcrum_format("%s", field->path),
+                    fulcrum_format("%.6g to %.6g%s", span->lo, span->hi,
+                        span->law == FULCRUM_RANGE_LOG_UNIFORM ? ", log-uniform" : ""),
+                    field->unit};
+            job->inputs[job->input_count++] =
+                (struct fulcrum_sensitivity_input){.span = span};
         }
     }
     for (size_t i = 0; i < list->count; i++) {
@@ -303,64 +293,6 @@ static enum fulcrum_status read_inputs(struct job *job, struct fulcrum_error *er
 }
 
 /* What is asked about. */
-
-static enum fulcrum_status read_base(struct job *job, struct fulcrum_error *err)
-{
-    const struct fulcrum_text_list *list = &job->settings->base;
-    job->base = fulcrum_allocate(list->count + 1, sizeof *job->base);
-    TRY(fulcrum_settings_parse("--base", list, job->context, job->base, err));
-    for (size_t i = 0; i < list->count; i++) {
-        FULCRUM_USAGE_IF(job->base[i].text != NULL, job->context, err,
-            FULCRUM_ERR_RANGE,
-            "--base: %s is no number: points are compared by numbers",
-            job->base[i].field->path);
-    }
-    return FULCRUM_OK;
-}
-
-static enum fulcrum_status read_axis(struct job *job, struct fulcrum_error *err)
-{
-    const char *text = job->settings->along;
-    if (text == NULL) {
-        return FULCRUM_OK;
-    }
-    TRY(read_path(job, "--along", text, &job->axis.field, err));
-    const char *range = range_of(text);
-    FULCRUM_USAGE_IF(range == NULL, job->context, err, FULCRUM_ERR_FORMAT,
-        "--along %s: expected PATH=RANGE, such as machine.cpu.thread_count=20:320:x1.3",
-        text);
-    job->axis_values.option = "--along";
-    job->axis_values.field = job->axis.field;
-    TRY(fulcrum_numbers_read(&job->axis_values, range, job->context, err));
-    job->axis.values = job->axis_values.values;
-    job->axis.count = job->axis_values.count;
-    return FULCRUM_OK;
-}
-
-/* "steps_per_s", "best:steps_per_s", "speedup", "runtime_rel" or "steps_per_s_rel"; the
- * output is FULCRUM_OUTPUT_COUNT where it is none of them. */
-static struct fulcrum_sensitivity_output parse_metric(const char *name)
-{
-    static const char best[] = "best:";
-    static const char relative[] = "_rel";
-    enum fulcrum_sensitivity_subject subject = FULCRUM_SUBJECT_VALUE;
-    size_t stem = strlen(name) - (sizeof relative - 1);
-    size_t found = fulcrum_output_find(name);
-    if (found == FULCRUM_OUTPUT_COUNT && strncmp(name, best, sizeof best - 1) == 0) {
-        subject = FULCRUM_SUBJECT_BEST;
-        found = fulcrum_output_find(name + sizeof best - 1);
-    } else if (found == FULCRUM_OUTPUT_COUNT) {
-        subject = FULCRUM_SUBJECT_RELATIVE;
-        bool is_relative =
-            strlen(name) > sizeof relative - 1 && strcmp(name + stem, relative) == 0;
-        char *output = fulcrum_format("%.*s", is_relative ? (int)stem : 0, name);
-        found = strcmp(name, "speedup") == 0       ? (size_t)FULCRUM_OUTPUT_steps_per_s
-                : strcmp(name, "runtime_rel") == 0 ? (size_t)FULCRUM_OUTPUT_runtime_s
-                                                   : fulcrum_output_find(output);
-        free(output);
-    }
-    return (struct fulcrum_sensitivity_output){subject, (enum fulcrum_predicted)found};
-}
 
 static struct words word_metric(
     const struct fulcrum_sensitivity_output *output, const struct fulcrum_field *along)
@@ -383,7 +315,29 @@ static struct words word_metric(
 static enum fulcrum_status add_output(
     struct job *job, const char *name, struct fulcrum_error *err)
 {
-    const struct fulcrum_sensitivity_output output = parse_metric(name);
+    /* "steps_per_s", "best:steps_per_s", "speedup", "runtime_rel" or
+     * "steps_per_s_rel"; the output is FULCRUM_OUTPUT_COUNT where it is none of
+     * them. */
+    static const char best[] = "best:";
+    static const char relative[] = "_rel";
+    enum fulcrum_sensitivity_subject subject = FULCRUM_SUBJECT_VALUE;
+    size_t stem = strlen(name) - (sizeof relative - 1);
+    size_t found = fulcrum_output_find(name);
+    if (found == FULCRUM_OUTPUT_COUNT && strncmp(name, best, sizeof best - 1) == 0) {
+        subject = FULCRUM_SUBJECT_BEST;
+        found = fulcrum_output_find(name + sizeof best - 1);
+    } else if (found == FULCRUM_OUTPUT_COUNT) {
+        subject = FULCRUM_SUBJECT_RELATIVE;
+        bool is_relative =
+            strlen(name) > sizeof relative - 1 && strcmp(name + stem, relative) == 0;
+        char *output = fulcrum_format("%.*s", is_relative ? (int)stem : 0, name);
+        found = strcmp(name, "speedup") == 0       ? (size_t)FULCRUM_OUTPUT_steps_per_s
+                : strcmp(name, "runtime_rel") == 0 ? (size_t)FULCRUM_OUTPUT_runtime_s
+                                                   : fulcrum_output_find(output);
+        free(output);
+    }
+    const struct fulcrum_sensitivity_output output =
+        (struct fulcrum_sensitivity_output){subject, (enum fulcrum_predicted)found};
     if ((size_t)output.predicted == FULCRUM_OUTPUT_COUNT) {
         /* Mistyped outputs are mostly near one; else all there is. */
         char hint[FULCRUM_OUTPUT_HINT_BYTE];
@@ -447,35 +401,6 @@ static enum fulcrum_status read_actors(struct job *job, struct fulcrum_error *er
         return FULCRUM_OK;
     }
     return fulcrum_actors_settle(rule, inputs, job->context, &job->actors, err);
-}
-
-static void set_plan(struct job *job)
-{
-    const struct settings *settings = job->settings;
-    struct fulcrum_sensitivity_plan *plan = &job->plan;
-    *plan = (struct fulcrum_sensitivity_plan){.scenario = &job->subject.inputs.scenario,
-        .inputs = job->inputs,
-        .input_count = job->input_count,
-        .outputs = job->outputs,
-        .output_count = job->output_count,
-        .base = job->base,
-        .base_count = settings->base.count,
-        .axis = job->axis.count > 0 ? &job->axis : NULL,
-        .actors_per_thread = job->actors.per_thread,
-        .sobol = {.row_count = 1,
-            .replicate_count = REPLICATES,
-            .worker_count = fulcrum_parallel_threads()}};
-    fulcrum_solver_settings_read(&settings->solver, &plan->solver);
-    plan->sobol.seed = plan->solver.seed;
-    /* Rows are a power of two in each replicate. */
-    while ((double)(plan->sobol.row_count * REPLICATES) < settings->samples) {
-        plan->sobol.row_count *= 2;
-    }
-    /* What tens of thousands of simulations take, nobody wants to find out unasked. */
-    if (plan->solver.method == FULCRUM_METHOD_AUTO &&
-        isnan(settings->solver.half_width_rel)) {
-        plan->solver.method = FULCRUM_METHOD_FAST;
-    }
 }
 
 /* What was found. */
@@ -561,22 +486,6 @@ static bool is_small(const struct influence *influence)
     return influence->total >= 0.0 && influence->total < 0.001;
 }
 
-/* The caller frees it. */
-static struct influence *rank_inputs(const struct job *job, size_t output)
-{
-    struct influence *all = fulcrum_allocate(job->input_count, sizeof *all);
-    for (size_t i = 0; i < job->input_count; i++) {
-        all[i] = (struct influence){.input = i,
-            .index = fulcrum_sobol_index(job->result->sobol, output, i),
-            .effect = fulcrum_sensitivity_effect(job->result, output, i)};
-        double bar = fabs(all[i].effect.hi - all[i].effect.lo);
-        all[i].total = isnan(all[i].index.total) ? -1.0 : all[i].index.total;
-        all[i].bar = isnan(bar) ? -1.0 : bar;
-    }
-    qsort(all, job->input_count, sizeof *all, compare_influences);
-    return all;
-}
-
 /* A row of the file: everything about one input and one metric. */
 static void add_file_row(struct fulcrum_table *table, const struct job *job,
     size_t output, const struct influence *influence)
@@ -625,53 +534,6 @@ static void add_share(
     fulcrum_table_text(table, key, key, text);
 }
 
-/* What people see of it. */
-static void add_shown_row(struct fulcrum_table *table, const struct job *job,
-    const struct influence *influence)
-{
-    const struct words *words = &job->words[influence->input];
-    const struct fulcrum_reach *reach = &job->result->reaches[influence->input];
-    const struct fulcrum_sobol_index *index = &influence->index;
-    char text[2 * FULCRUM_QUANTITY_SIZE] = "";
-    fulcrum_table_row(table);
-    fulcrum_table_text(table, "field", "field", words->label);
-    if (isfinite(reach->value)) {
-        fulcrum_quantity_plain(reach->value, words->unit, text);
-    }
-    fulcrum_table_text(table, "value", "value", text);
-    fulcrum_range_plain(reach->lo, reach->hi, reach->value, words->unit, text);
-    fulcrum_table_text(table, "range", "5 % to 95 %", text);
-    add_share(table, "first", index->first, index->first_error);
-    add_share(table, "total", index->total, index->total_error);
-    fulcrum_table_number(table, "swing_lo", "at 5 %", influence->effect.lo);
-    fulcrum_table_number(table, "swing_hi", "at 95 %", influence->effect.hi);
-    fulcrum_table_text(table, "source", "from", words->source);
-}
-
-/* "5035/s (90 %: 2971 to 6917/s); interactions 6 %" */
-static void add_spread(struct fulcrum_result *result, const struct job *job,
-    size_t output, const struct fulcrum_sobol_spread *spread)
-{
-    const struct words *metric = &job->metrics[output];
-    double value = job->result->values[output];
-    char number[FULCRUM_QUANTITY_SIZE];
-    char range[2 * FULCRUM_QUANTITY_SIZE];
-    fulcrum_quantity_plain(value, metric->unit, number);
-    fulcrum_range_plain(spread->lo, spread->hi, value, metric->unit, range);
-    char *end =
-        spread->is_constant ? fulcrum_format("nothing varied changes it")
-        : isnan(spread->interaction_frac)
-            ? fulcrum_format("%s", "")
-            : fulcrum_format("; interactions %.1f %% (+- %.1f)",
-                  100.0 * spread->interaction_frac, 100.0 * spread->interaction_error);
-    char *key = fulcrum_format("spread/%s", metric->label);
-    fulcrum_result_gap(result);
-    fulcrum_result_print(result, key, metric->label,
-        spread->is_constant ? "%s%s: %s" : "%s (90 %%: %s)%s", number, range, end);
-    free(key);
-    free(end);
-}
-
 /* Inputs too small for a line of the table, and the one that would narrow it most. */
 static void add_finding(struct fulcrum_result *result, const struct job *job,
     size_t output, const struct influence *influences)
@@ -708,14 +570,60 @@ static void add_metric(struct fulcrum_result *result, struct fulcrum_table *file
 {
     struct fulcrum_sobol_spread spread =
         fulcrum_sobol_spread(job->result->sobol, output);
-    struct influence *influences = rank_inputs(job, output);
-    add_spread(result, job, output, &spread);
+    struct influence *influences =
+        fulcrum_allocate(job->input_count, sizeof *influences);
+    for (size_t i = 0; i < job->input_count; i++) {
+        influences[i] = (struct influence){.input = i,
+            .index = fulcrum_sobol_index(job->result->sobol, output, i),
+            .effect = fulcrum_sensitivity_effect(job->result, output, i)};
+        double bar = fabs(influences[i].effect.hi - influences[i].effect.lo);
+        influences[i].total =
+            isnan(influences[i].index.total) ? -1.0 : influences[i].index.total;
+        influences[i].bar = isnan(bar) ? -1.0 : bar;
+    }
+    qsort(influences, job->input_count, sizeof *influences, compare_influences);
+    /* "5035/s (90 %: 2971 to 6917/s); interactions 6 %" */
+    const struct words *metric = &job->metrics[output];
+    double value = job->result->values[output];
+    char number[FULCRUM_QUANTITY_SIZE];
+    char range[2 * FULCRUM_QUANTITY_SIZE];
+    fulcrum_quantity_plain(value, metric->unit, number);
+    fulcrum_range_plain(spread.lo, spread.hi, value, metric->unit, range);
+    char *end =
+        spread.is_constant ? fulcrum_format("nothing varied changes it")
+        : isnan(spread.interaction_frac)
+            ? fulcrum_format("%s", "")
+            : fulcrum_format("; interactions %.1f %% (+- %.1f)",
+                  100.0 * spread.interaction_frac, 100.0 * spread.interaction_error);
+    char *key = fulcrum_format("spread/%s", metric->label);
+    fulcrum_result_gap(result);
+    fulcrum_result_print(result, key, metric->label,
+        spread.is_constant ? "%s%s: %s" : "%s (90 %%: %s)%s", number, range, end);
+    free(key);
+    free(end);
     struct fulcrum_table *shown =
         spread.is_constant ? NULL : fulcrum_result_table(result, "", "");
     for (size_t i = 0; i < job->input_count; i++) {
         add_file_row(file, job, output, &influences[i]);
         if (!is_small(&influences[i])) {
-            add_shown_row(shown, job, &influences[i]);
+            const struct influence *influence = &influences[i];
+            const struct words *words = &job->words[influence->input];
+            const struct fulcrum_reach *reach = &job->result->reaches[influence->input];
+            const struct fulcrum_sobol_index *index = &influence->index;
+            char text[2 * FULCRUM_QUANTITY_SIZE] = "";
+            fulcrum_table_row(shown);
+            fulcrum_table_text(shown, "field", "field", words->label);
+            if (isfinite(reach->value)) {
+                fulcrum_quantity_plain(reach->value, words->unit, text);
+            }
+            fulcrum_table_text(shown, "value", "value", text);
+            fulcrum_range_plain(reach->lo, reach->hi, reach->value, words->unit, text);
+            fulcrum_table_text(shown, "range", "5 % to 95 %", text);
+            add_share(shown, "first", index->first, index->first_error);
+            add_share(shown, "total", index->total, index->total_error);
+            fulcrum_table_number(shown, "swing_lo", "at 5 %", influence->effect.lo);
+            fulcrum_table_number(shown, "swing_hi", "at 95 %", influence->effect.hi);
+            fulcrum_table_text(shown, "source", "from", words->source);
         }
     }
     if (!spread.is_constant) {
@@ -764,17 +672,62 @@ static enum fulcrum_status analyse(struct job *job, struct fulcrum_error *err)
 {
     TRY(fulcrum_subject_read(&job->settings->design, job->context, &job->subject, err));
     TRY(read_inputs(job, err));
-    TRY(read_base(job, err));
-    TRY(read_axis(job, err));
+    const struct fulcrum_text_list *list = &job->settings->base;
+    job->base = fulcrum_allocate(list->count + 1, sizeof *job->base);
+    TRY(fulcrum_settings_parse("--base", list, job->context, job->base, err));
+    for (size_t i = 0; i < list->count; i++) {
+        FULCRUM_USAGE_IF(job->base[i].text != NULL, job->context, err,
+            FULCRUM_ERR_RANGE,
+            "--base: %s is no number: points are compared by numbers",
+            job->base[i].field->path);
+    }
+    const char *text = job->settings->along;
+    if (text != NULL) {
+        TRY(read_path(job, "--along", text, &job->axis.field, err));
+        const char *range = range_of(text);
+        FULCRUM_USAGE_IF(range == NULL, job->context, err, FULCRUM_ERR_FORMAT,
+            "--along %s: expected PATH=RANGE, such as "
+            "machine.cpu.thread_count=20:320:x1.3",
+            text);
+        job->axis_values.option = "--along";
+        job->axis_values.field = job->axis.field;
+        TRY(fulcrum_numbers_read(&job->axis_values, range, job->context, err));
+        job->axis.values = job->axis_values.values;
+        job->axis.count = job->axis_values.count;
+    }
     TRY(read_outputs(job, err));
     TRY(read_actors(job, err));
-    set_plan(job);
+    const struct settings *settings = job->settings;
+    struct fulcrum_sensitivity_plan *plan = &job->plan;
+    *plan = (struct fulcrum_sensitivity_plan){.scenario = &job->subject.inputs.scenario,
+        .inputs = job->inputs,
+        .input_count = job->input_count,
+        .outputs = job->outputs,
+        .output_count = job->output_count,
+        .base = job->base,
+        .base_count = settings->base.count,
+        .axis = job->axis.count > 0 ? &job->axis : NULL,
+        .actors_per_thread = job->actors.per_thread,
+        .sobol = {.row_count = 1,
+            .replicate_count = REPLICATES,
+            .worker_count = fulcrum_parallel_threads()}};
+    fulcrum_solver_settings_read(&settings->solver, &plan->solver);
+    plan->sobol.seed = plan->solver.seed;
+    /* Rows are a power of two in each replicate. */
+    while ((double)(plan->sobol.row_count * REPLICATES) < settings->samples) {
+        plan->sobol.row_count *= 2;
+    }
+    /* What tens of thousands of simulations take, nobody wants to find out unasked. */
+    if (plan->solver.method == FULCRUM_METHOD_AUTO &&
+        isnan(settings->solver.half_width_rel)) {
+        plan->solver.method = FULCRUM_METHOD_FAST;
+    }
     job->plan.is_stopped = fulcrum_watch_stopped;
     job->plan.watch = fulcrum_watch_show;
     job->plan.watcher = &job->watch;
     fulcrum_watch_start(&job->watch, job->context, "evaluations");
     enum fulcrum_status status = fulcrum_sensitivity_run(&job->plan, &job->result, err);
-    fulcrum_watch_end(&job->watch);
+    fulcrum_progress_end(&job->watch);
     bool is_cut = status == FULCRUM_ERR_INTERRUPTED;
     FAIL_IF(is_cut && job->result == NULL, err, status,
         "interrupted: fewer than two replicates were done, which tell nothing");

@@ -105,9 +105,14 @@ end:
     return status;
 }
 
-static void add_parameters(
-    struct fulcrum_result *result, const struct fulcrum_calibration *calibration)
+enum fulcrum_status fulcrum_show_calibration(
+    const struct fulcrum_calibration *calibration,
+    const struct fulcrum_context *context, struct fulcrum_error *err)
 {
+    struct fulcrum_result *result =
+        new_result(FULCRUM_PRESET_CALIBRATION, calibration->name, calibration->title);
+    fulcrum_result_flag(result, "complete", calibration->complete ? NULL : "complete",
+        calibration->complete);
     struct fulcrum_table *table = fulcrum_result_table(result, "parameters", "");
     for (size_t i = 0; i < calibration->parameter_count; i++) {
         const struct fulcrum_parameter *parameter = &calibration->parameters[i];
@@ -122,52 +127,29 @@ static void add_parameters(
             table, "origin", "origin", fulcrum_origin_name(parameter->origin));
         fulcrum_table_text(table, "source", "source", parameter->source);
     }
-}
-
-static void add_quantities(
-    struct fulcrum_result *result, const struct fulcrum_calibration *calibration)
-{
-    struct fulcrum_table *table = fulcrum_result_table(result, "quantities", "");
+    struct fulcrum_table *quantities = fulcrum_result_table(result, "quantities", "");
     for (size_t i = 0; i < calibration->quantity_count; i++) {
         const struct fulcrum_quantity *quantity = &calibration->quantities[i];
-        fulcrum_table_row(table);
-        fulcrum_table_text(table, "name", "quantity", quantity->name);
-        fulcrum_table_number(table, "value", "value", quantity->value);
-        fulcrum_table_number(table, "lo", "95 % from", quantity->lo);
-        fulcrum_table_number(table, "hi", "to", quantity->hi);
-        fulcrum_table_text(table, "unit", NULL, quantity->unit);
+        fulcrum_table_row(quantities);
+        fulcrum_table_text(quantities, "name", "quantity", quantity->name);
+        fulcrum_table_number(quantities, "value", "value", quantity->value);
+        fulcrum_table_number(quantities, "lo", "95 % from", quantity->lo);
+        fulcrum_table_number(quantities, "hi", "to", quantity->hi);
+        fulcrum_table_text(quantities, "unit", NULL, quantity->unit);
     }
-}
-
-static void add_fits(
-    struct fulcrum_result *result, const struct fulcrum_calibration *calibration)
-{
-    struct fulcrum_table *table = fulcrum_result_table(result, "fits", "");
+    struct fulcrum_table *fits = fulcrum_result_table(result, "fits", "");
     for (size_t i = 0; i < calibration->fit_count; i++) {
         const struct fulcrum_fit_report *fit = &calibration->fits[i];
-        fulcrum_table_row(table);
-        fulcrum_table_text(table, "name", "fit", fit->name);
-        fulcrum_table_text(table, "form", "form", fit->form);
-        fulcrum_table_number(table, "point_count", "points", (double)fit->point_count);
-        fulcrum_table_number(table, "mape_frac", "mean |error|", fit->mape_frac);
-        fulcrum_table_number(table, "smape_frac", "symmetric", fit->smape_frac);
-        fulcrum_table_number(table, "max_frac", "largest", fit->max_frac);
-        fulcrum_table_number(table, "bias_frac", "bias", fit->bias_frac);
-        fulcrum_table_text(table, "warning", "warning", fit->warning);
+        fulcrum_table_row(fits);
+        fulcrum_table_text(fits, "name", "fit", fit->name);
+        fulcrum_table_text(fits, "form", "form", fit->form);
+        fulcrum_table_number(fits, "point_count", "points", (double)fit->point_count);
+        fulcrum_table_number(fits, "mape_frac", "mean |error|", fit->mape_frac);
+        fulcrum_table_number(fits, "smape_frac", "symmetric", fit->smape_frac);
+        fulcrum_table_number(fits, "max_frac", "largest", fit->max_frac);
+        fulcrum_table_number(fits, "bias_frac", "bias", fit->bias_frac);
+        fulcrum_table_text(fits, "warning", "warning", fit->warning);
     }
-}
-
-enum fulcrum_status fulcrum_show_calibration(
-    const struct fulcrum_calibration *calibration,
-    const struct fulcrum_context *context, struct fulcrum_error *err)
-{
-    struct fulcrum_result *result =
-        new_result(FULCRUM_PRESET_CALIBRATION, calibration->name, calibration->title);
-    fulcrum_result_flag(result, "complete", calibration->complete ? NULL : "complete",
-        calibration->complete);
-    add_parameters(result, calibration);
-    add_quantities(result, calibration);
-    add_fits(result, calibration);
     struct fulcrum_table *notes = fulcrum_result_table(result, "notes", "");
     for (size_t i = 0; i < calibration->note_count; i++) {
         fulcrum_table_row(notes);
@@ -263,38 +245,6 @@ static enum fulcrum_status show_reference(enum fulcrum_preset_kind kind,
     return fulcrum_context_show(context, result, err);
 }
 
-static void add_profiles(struct fulcrum_result *result, const struct fulcrum_mig *mig)
-{
-    struct fulcrum_table *table = fulcrum_result_table(result, "profiles", "");
-    for (size_t i = 0; i < mig->profile_count; i++) {
-        const struct fulcrum_mig_profile *profile = &mig->profiles[i];
-        struct fulcrum_string starts = {.chars = NULL};
-        for (size_t k = 0; k < profile->start_count; k++) {
-            fulcrum_string_add(&starts, "%s%.0f", k > 0 ? " " : "", profile->starts[k]);
-        }
-        fulcrum_table_row(table);
-        fulcrum_table_text(table, "profile", "profile", profile->name);
-        fulcrum_table_number(table, "most_count", "most", profile->most_count);
-        fulcrum_table_number(table, "compute_slice_count", "compute slices",
-            profile->compute_slice_count);
-        fulcrum_table_number(table, "sm_count", "SMs", profile->sm_count);
-        fulcrum_table_number(table, "sm_frac", NULL, profile->sm_count / mig->sm_count);
-        fulcrum_table_number(
-            table, "memory_slice_count", "memory slices", profile->memory_slice_count);
-        fulcrum_table_number(table, "dram_frac", NULL,
-            profile->memory_slice_count / mig->memory_slice_count);
-        fulcrum_table_number(table, "cache_frac", NULL,
-            profile->cache_slice_count / mig->memory_slice_count);
-        fulcrum_table_number(table, "memory_byte", "memory", profile->memory_byte);
-        fulcrum_table_number(
-            table, "copy_engine_count", "copy engines", profile->copy_engine_count);
-        fulcrum_table_number(table, "decoder_count", NULL, profile->decoder_count);
-        fulcrum_table_text(
-            table, "starts", "from memory slice", fulcrum_string_get(&starts));
-        fulcrum_string_clear(&starts);
-    }
-}
-
 /* Those that fill the GPU. */
 static enum fulcrum_status add_layouts(struct fulcrum_result *result,
     const struct fulcrum_mig *mig, struct fulcrum_error *err)
@@ -339,7 +289,34 @@ static enum fulcrum_status show_partition(enum fulcrum_preset_kind kind,
         result, "compute_slice_count", "compute slices", mig->compute_slice_count);
     fulcrum_result_number(
         result, "memory_slice_count", "memory slices", mig->memory_slice_count);
-    add_profiles(result, mig);
+    struct fulcrum_table *table = fulcrum_result_table(result, "profiles", "");
+    for (size_t i = 0; i < mig->profile_count; i++) {
+        const struct fulcrum_mig_profile *profile = &mig->profiles[i];
+        struct fulcrum_string starts = {.chars = NULL};
+        for (size_t k = 0; k < profile->start_count; k++) {
+            fulcrum_string_add(&starts, "%s%.0f", k > 0 ? " " : "", profile->starts[k]);
+        }
+        fulcrum_table_row(table);
+        fulcrum_table_text(table, "profile", "profile", profile->name);
+        fulcrum_table_number(table, "most_count", "most", profile->most_count);
+        fulcrum_table_number(table, "compute_slice_count", "compute slices",
+            profile->compute_slice_count);
+        fulcrum_table_number(table, "sm_count", "SMs", profile->sm_count);
+        fulcrum_table_number(table, "sm_frac", NULL, profile->sm_count / mig->sm_count);
+        fulcrum_table_number(
+            table, "memory_slice_count", "memory slices", profile->memory_slice_count);
+        fulcrum_table_number(table, "dram_frac", NULL,
+            profile->memory_slice_count / mig->memory_slice_count);
+        fulcrum_table_number(table, "cache_frac", NULL,
+            profile->cache_slice_count / mig->memory_slice_count);
+        fulcrum_table_number(table, "memory_byte", "memory", profile->memory_byte);
+        fulcrum_table_number(
+            table, "copy_engine_count", "copy engines", profile->copy_engine_count);
+        fulcrum_table_number(table, "decoder_count", NULL, profile->decoder_count);
+        fulcrum_table_text(
+            table, "starts", "from memory slice", fulcrum_string_get(&starts));
+        fulcrum_string_clear(&starts);
+    }
     enum fulcrum_status status = add_layouts(result, mig, err);
     struct fulcrum_table *sources = fulcrum_result_table(result, "sources", "");
     for (size_t i = 0; i < partition->source_count; i++) {

@@ -156,44 +156,6 @@ static double solution_number(const struct fulcrum_solution *solution, size_t i)
     return value;
 }
 
-static void add_solution(
-    struct fulcrum_result *result, const struct fulcrum_solution *solution)
-{
-    const double ends[] = {solution->steps_per_s_lo, solution->steps_per_s_hi};
-    fulcrum_result_text(result, "method", NULL, fulcrum_method_name(solution->method));
-    fulcrum_result_number(result, "steps_per_s", NULL, solution->steps_per_s);
-    if (solution->has_interval) {
-        fulcrum_result_numbers(result, "interval", ends, 2);
-    } else {
-        fulcrum_result_number(result, "interval", NULL, FULCRUM_UNKNOWN);
-    }
-    for (size_t i = 0; i < SOLUTION_NUMBERS; i++) {
-        fulcrum_result_number(
-            result, solution_numbers[i].key, NULL, solution_number(solution, i));
-    }
-    fulcrum_result_text(
-        result, "bottleneck", NULL, fulcrum_bottleneck_name(solution->bottleneck));
-    fulcrum_flags_add(solution->flags, result);
-}
-
-static void add_stations(struct fulcrum_result *result, const struct answer *answer)
-{
-    const struct fulcrum_product_form_network *network =
-        &answer->network.product_form.network;
-    fulcrum_result_text(
-        result, "method", NULL, fulcrum_method_name(FULCRUM_METHOD_PRODUCT_FORM));
-    fulcrum_result_number(result, "throughput_per_s", NULL, answer->cycles_per_s);
-    struct fulcrum_table *table = fulcrum_result_table(result, "stations", NULL);
-    for (size_t i = 0; i < network->station_count; i++) {
-        const struct fulcrum_product_form_load *load = &answer->loads[i];
-        fulcrum_table_row(table);
-        fulcrum_table_text(table, "name", NULL, network->stations[i].name);
-        fulcrum_table_number(table, "mean_customers", NULL, load->mean_customers);
-        fulcrum_table_number(table, "residence_s", NULL, load->residence_s);
-        fulcrum_table_number(table, "utilisation", NULL, load->busy_frac);
-    }
-}
-
 /* The line of JSON that stands for the answer, or for why there is none. */
 static enum fulcrum_status make_json(struct answer *answer)
 {
@@ -203,9 +165,38 @@ static enum fulcrum_status make_json(struct answer *answer)
     if (answer->status != FULCRUM_OK) {
         fulcrum_result_text(result, "error", NULL, answer->failure.detail);
     } else if (answer->network.kind == FULCRUM_KIND_NETWORK) {
-        add_solution(result, &answer->solution);
+        const struct fulcrum_solution *solution = &answer->solution;
+        const double ends[] = {solution->steps_per_s_lo, solution->steps_per_s_hi};
+        fulcrum_result_text(
+            result, "method", NULL, fulcrum_method_name(solution->method));
+        fulcrum_result_number(result, "steps_per_s", NULL, solution->steps_per_s);
+        if (solution->has_interval) {
+            fulcrum_result_numbers(result, "interval", ends, 2);
+        } else {
+            fulcrum_result_number(result, "interval", NULL, FULCRUM_UNKNOWN);
+        }
+        for (size_t i = 0; i < SOLUTION_NUMBERS; i++) {
+            fulcrum_result_number(
+                result, solution_numbers[i].key, NULL, solution_number(solution, i));
+        }
+        fulcrum_result_text(
+            result, "bottleneck", NULL, fulcrum_bottleneck_name(solution->bottleneck));
+        fulcrum_flags_add(solution->flags, result);
     } else {
-        add_stations(result, answer);
+        const struct fulcrum_product_form_network *network =
+            &answer->network.product_form.network;
+        fulcrum_result_text(
+            result, "method", NULL, fulcrum_method_name(FULCRUM_METHOD_PRODUCT_FORM));
+        fulcrum_result_number(result, "throughput_per_s", NULL, answer->cycles_per_s);
+        struct fulcrum_table *table = fulcrum_result_table(result, "stations", NULL);
+        for (size_t i = 0; i < network->station_count; i++) {
+            const struct fulcrum_product_form_load *load = &answer->loads[i];
+            fulcrum_table_row(table);
+            fulcrum_table_text(table, "name", NULL, network->stations[i].name);
+            fulcrum_table_number(table, "mean_customers", NULL, load->mean_customers);
+            fulcrum_table_number(table, "residence_s", NULL, load->residence_s);
+            fulcrum_table_number(table, "utilisation", NULL, load->busy_frac);
+        }
     }
     enum fulcrum_status status = fulcrum_result_line(result, &answer->text, NULL);
     fulcrum_result_free(result);
@@ -272,49 +263,6 @@ static void add_answer_rows(struct fulcrum_table *table, const struct answer *an
     }
 }
 
-static enum fulcrum_status make_csv(struct answer *answer)
-{
-    size_t size = 0;
-    struct fulcrum_result *result = fulcrum_result_new(NULL);
-    struct fulcrum_table *table = fulcrum_result_table(result, "networks", NULL);
-    add_answer_rows(table, answer);
-    FILE *stream = open_memstream(&answer->text, &size);
-    enum fulcrum_status status =
-        stream == NULL ? FULCRUM_ERR_NO_MEMORY : fulcrum_result_check(result, NULL);
-    if (status == FULCRUM_OK) {
-        fulcrum_csv_rows(stream, table);
-    }
-    if (stream != NULL && fclose(stream) != 0) {
-        status = FULCRUM_ERR_NO_MEMORY;
-    }
-    fulcrum_result_free(result);
-    return status;
-}
-
-/*
- * JSON and CSV go out line by line, so that a stream of any length needs no memory; a
- * table for people, whose widths depend on every row, is kept to the end.
- */
-static void begin_output(struct job *job, const struct fulcrum_context *context)
-{
-    if (job->format == FULCRUM_FORMAT_CSV) {
-        /* Before the first answer, which may be long in coming. */
-        const struct answer none = {.status = FULCRUM_ERR_MISSING};
-        struct fulcrum_result *result = fulcrum_result_new(NULL);
-        struct fulcrum_table *table = fulcrum_result_table(result, "networks", NULL);
-        add_answer(table, &none, 0);
-        fulcrum_csv_heading(context->out, table);
-        fulcrum_result_free(result);
-    } else if (job->format != FULCRUM_FORMAT_JSON &&
-               job->format != FULCRUM_FORMAT_JSON_LINES) {
-        job->result = fulcrum_result_new("fulcrum-solve");
-        job->tables[FULCRUM_KIND_NETWORK] =
-            fulcrum_result_table(job->result, "networks", "");
-        job->tables[FULCRUM_KIND_PRODUCT_FORM] =
-            fulcrum_result_table(job->result, "stations", "");
-    }
-}
-
 /* On any thread. */
 static void answer_line(void *context, size_t index)
 {
@@ -326,7 +274,21 @@ static void answer_line(void *context, size_t index)
     }
     find_answer(answer, &job->lines[index], &job->options);
     if (job->format == FULCRUM_FORMAT_CSV) {
-        answer->written = make_csv(answer);
+        size_t size = 0;
+        struct fulcrum_result *result = fulcrum_result_new(NULL);
+        struct fulcrum_table *table = fulcrum_result_table(result, "networks", NULL);
+        add_answer_rows(table, answer);
+        FILE *stream = open_memstream(&answer->text, &size);
+        enum fulcrum_status status =
+            stream == NULL ? FULCRUM_ERR_NO_MEMORY : fulcrum_result_check(result, NULL);
+        if (status == FULCRUM_OK) {
+            fulcrum_csv_rows(stream, table);
+        }
+        if (stream != NULL && fclose(stream) != 0) {
+            status = FULCRUM_ERR_NO_MEMORY;
+        }
+        fulcrum_result_free(result);
+        answer->written = status;
     } else if (job->result == NULL) {
         answer->written = make_json(answer);
     }
@@ -457,7 +419,25 @@ static enum fulcrum_status run_solve(
     job->stop = fulcrum_interrupt_watch();
     enum fulcrum_status status = FULCRUM_OK;
     TRY_OR_END(fulcrum_line_stream_open(settings->path, job->stop, &job->stream, err));
-    begin_output(job, context);
+    /* JSON and CSV go out line by line, so that a stream of any length needs no
+     * memory; a table for people, whose widths depend on every row, is kept to the
+     * end. */
+    if (job->format == FULCRUM_FORMAT_CSV) {
+        /* Before the first answer, which may be long in coming. */
+        const struct answer none = {.status = FULCRUM_ERR_MISSING};
+        struct fulcrum_result *result = fulcrum_result_new(NULL);
+        struct fulcrum_table *table = fulcrum_result_table(result, "networks", NULL);
+        add_answer(table, &none, 0);
+        fulcrum_csv_heading(context->out, table);
+        fulcrum_result_free(result);
+    } else if (job->format != FULCRUM_FORMAT_JSON &&
+               job->format != FULCRUM_FORMAT_JSON_LINES) {
+        job->result = fulcrum_result_new("fulcrum-solve");
+        job->tables[FULCRUM_KIND_NETWORK] =
+            fulcrum_result_table(job->result, "networks", "");
+        job->tables[FULCRUM_KIND_PRODUCT_FORM] =
+            fulcrum_result_table(job->result, "stations", "");
+    }
     if (fulcrum_line_stream_is_terminal(job->stream)) {
         fulcrum_message_note(context, "one network per line; Ctrl-D ends");
     }

@@ -93,27 +93,6 @@ void fulcrum_line_stream_free(struct fulcrum_line_stream *stream)
     free(stream);
 }
 
-/* Moves what is left to the front; leaves room for a chunk and a zero byte. */
-static enum fulcrum_status make_chunk_room(
-    struct fulcrum_line_stream *stream, struct fulcrum_error *err)
-{
-    size_t kept = stream->end - stream->start;
-    if (kept > 0 && stream->start > 0) {
-        memmove(stream->text, stream->text + stream->start, kept);
-    }
-    stream->start = 0;
-    stream->end = kept;
-    if (stream->room - kept > CHUNK_BYTE) {
-        return FULCRUM_OK;
-    }
-    size_t room = stream->room == 0 ? 2 * (size_t)CHUNK_BYTE : 2 * stream->room;
-    char *grown = realloc(stream->text, room);
-    TRY_MEMORY(grown, err, "%s: a line", stream->name);
-    stream->text = grown;
-    stream->room = room;
-    return FULCRUM_OK;
-}
-
 /*
  * A signal between a look at the flag and read() would leave it waiting: poll() bounds
  * the wait.
@@ -138,7 +117,20 @@ static enum fulcrum_status wait_for_input(
 static enum fulcrum_status read_more(
     struct fulcrum_line_stream *stream, struct fulcrum_error *err)
 {
-    TRY(make_chunk_room(stream, err));
+    /* Moves what is left to the front; leaves room for a chunk and a zero byte. */
+    size_t kept = stream->end - stream->start;
+    if (kept > 0 && stream->start > 0) {
+        memmove(stream->text, stream->text + stream->start, kept);
+    }
+    stream->start = 0;
+    stream->end = kept;
+    if (!(stream->room - kept > CHUNK_BYTE)) {
+        size_t room = stream->room == 0 ? 2 * (size_t)CHUNK_BYTE : 2 * stream->room;
+        char *grown = realloc(stream->text, room);
+        TRY_MEMORY(grown, err, "%s: a line", stream->name);
+        stream->text = grown;
+        stream->room = room;
+    }
     ssize_t got = -1;
     while (got < 0) {
         TRY(wait_for_input(stream, err));

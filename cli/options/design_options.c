@@ -11,7 +11,6 @@
 #include <assert.h>
 #include <math.h>
 #include <stdbool.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -116,10 +115,17 @@ enum fulcrum_status fulcrum_settings_parse(const char *option,
     return FULCRUM_OK;
 }
 
-/* What can be found out about this machine, over the priors for what cannot. */
-static void put_detected(struct fulcrum_machine *machine)
+enum fulcrum_status fulcrum_machine_find(const char *name,
+    struct fulcrum_design *design, struct fulcrum_sources *sources,
+    struct fulcrum_error *err)
 {
+    if (strcmp(name, "this") != 0) {
+        return fulcrum_machine_load(name, design, sources, err);
+    }
+    TRY(fulcrum_machine_load(HOST_PRIORS, design, sources, err));
+    /* What can be found out about this machine, over the priors for what cannot. */
     struct fulcrum_machine found;
+    struct fulcrum_machine *machine = &design->machine;
     fulcrum_host_detect(&found);
     memcpy(machine->name, found.name, sizeof machine->name);
     memcpy(machine->title, found.title, sizeof machine->title);
@@ -132,17 +138,6 @@ static void put_detected(struct fulcrum_machine *machine)
     machine->cpu.clock_hz = found.cpu.clock_hz;
     machine->cpu.slice_s = found.cpu.slice_s;
     machine->cpu.curve = found.cpu.curve;
-}
-
-enum fulcrum_status fulcrum_machine_find(const char *name,
-    struct fulcrum_design *design, struct fulcrum_sources *sources,
-    struct fulcrum_error *err)
-{
-    if (strcmp(name, "this") != 0) {
-        return fulcrum_machine_load(name, design, sources, err);
-    }
-    TRY(fulcrum_machine_load(HOST_PRIORS, design, sources, err));
-    put_detected(&design->machine);
     return FULCRUM_OK;
 }
 
@@ -179,36 +174,6 @@ enum fulcrum_status fulcrum_machine_names_check(
     return FULCRUM_OK;
 }
 
-/*
- * A GPU is not looked for: that this machine has one is known from the calibration that
- * was measured on it.
- */
-static void adopt_gpu(struct fulcrum_design_inputs *inputs)
-{
-    struct fulcrum_machine *machine = &inputs->base.machine;
-    for (size_t i = 0; i < inputs->calibration_count; i++) {
-        const struct fulcrum_machine *measured = &inputs->calibrations[i]->machine;
-        if (measured->accelerator == FULCRUM_ACCELERATOR_GPU &&
-            strcmp(machine->name, "this") == 0 && strcmp(measured->name, "this") == 0 &&
-            strcmp(measured->cpu.name, machine->cpu.name) == 0) {
-            machine->accelerator = FULCRUM_ACCELERATOR_GPU;
-            machine->gpu = measured->gpu;
-        }
-    }
-}
-
-/* Would the named calibrations leave the learner of this machine without times? */
-static bool lacks_learner(const struct fulcrum_design_inputs *inputs)
-{
-    for (size_t i = 0; i < inputs->calibration_count; i++) {
-        if (inputs->calibrations[i]->machine.accelerator ==
-            inputs->base.machine.accelerator) {
-            return 0;
-        }
-    }
-    return 1;
-}
-
 static enum fulcrum_status load_calibrations(
     const struct fulcrum_design_settings *settings, struct fulcrum_design_inputs *out,
     struct fulcrum_error *err)
@@ -221,8 +186,25 @@ static enum fulcrum_status load_calibrations(
         TRY(fulcrum_calibration_load(names->items[i], &out->calibrations[i], err));
         out->calibration_count++;
     }
-    adopt_gpu(out);
-    if (out->base.workload.calibration[0] != '\0' && lacks_learner(out)) {
+    /* A GPU is not looked for: that this machine has one is known from the
+     * calibration that was measured on it. */
+    struct fulcrum_machine *machine = &out->base.machine;
+    for (size_t i = 0; i < out->calibration_count; i++) {
+        const struct fulcrum_machine *measured = &out->calibrations[i]->machine;
+        if (measured->accelerator == FULCRUM_ACCELERATOR_GPU &&
+            strcmp(machine->name, "this") == 0 && strcmp(measured->name, "this") == 0 &&
+            strcmp(measured->cpu.name, machine->cpu.name) == 0) {
+            machine->accelerator = FULCRUM_ACCELERATOR_GPU;
+            machine->gpu = measured->gpu;
+        }
+    }
+    /* Would the named calibrations leave the learner of this machine without times? */
+    bool has_learner = false;
+    for (size_t i = 0; i < out->calibration_count; i++) {
+        has_learner = has_learner ||
+                      out->calibrations[i]->machine.accelerator == machine->accelerator;
+    }
+    if (out->base.workload.calibration[0] != '\0' && !has_learner) {
         /* The workload's own goes below the named ones. */
         struct fulcrum_calibration *own = NULL;
         TRY(fulcrum_calibration_load(out->base.workload.calibration, &own, err));
@@ -230,23 +212,6 @@ static enum fulcrum_status load_calibrations(
             out->calibrations[i] = out->calibrations[i - 1];
         }
         out->calibrations[0] = own;
-    }
-    return FULCRUM_OK;
-}
-
-static enum fulcrum_status parse_sets(const struct fulcrum_design_settings *settings,
-    struct fulcrum_context *context, struct fulcrum_design_inputs *out,
-    struct fulcrum_error *err)
-{
-    out->setting_count = 0;
-    out->settings = fulcrum_allocate(settings->sets.count + 1, sizeof *out->settings);
-    TRY(fulcrum_settings_parse("--set", &settings->sets, context, out->settings, err));
-    out->setting_count = settings->sets.count;
-    if (!isnan(settings->actor_count)) {
-        struct fulcrum_setting *actors = &out->settings[out->setting_count++];
-        actors->field = fulcrum_field_find("run.actor_count");
-        actors->number = settings->actor_count;
-        assert(actors->field != NULL);
     }
     return FULCRUM_OK;
 }
@@ -277,21 +242,6 @@ static void warn_of_limits(const struct fulcrum_context *context,
     }
 }
 
-/* The fields whose sources say that the value is a prior. */
-static void collect_priors(struct fulcrum_design_inputs *out)
-{
-    out->priors = fulcrum_allocate(out->sources.count, sizeof *out->priors);
-    for (size_t i = 0; i < out->sources.count; i++) {
-        const struct fulcrum_source *source = &out->sources.items[i];
-        const struct fulcrum_field *field = fulcrum_field_find(source->path);
-        if (source->is_prior && source->spread_factor > 1.0 && field != NULL) {
-            struct fulcrum_prior *prior = &out->priors[out->prior_count++];
-            prior->field = field;
-            prior->spread_factor = source->spread_factor;
-        }
-    }
-}
-
 enum fulcrum_status fulcrum_design_inputs_load(
     const struct fulcrum_design_settings *settings, struct fulcrum_context *context,
     struct fulcrum_design_inputs *out, struct fulcrum_error *err)
@@ -307,7 +257,16 @@ enum fulcrum_status fulcrum_design_inputs_load(
     TRY_OR_END(fulcrum_machine_find(settings->machine, &out->base, &out->sources, err));
     TRY_OR_END(
         fulcrum_workload_load(settings->workload, &out->base, &out->sources, err));
-    TRY_OR_END(parse_sets(settings, context, out, err));
+    out->settings = fulcrum_allocate(settings->sets.count + 1, sizeof *out->settings);
+    TRY_OR_END(
+        fulcrum_settings_parse("--set", &settings->sets, context, out->settings, err));
+    out->setting_count = settings->sets.count;
+    if (!isnan(settings->actor_count)) {
+        struct fulcrum_setting *actors = &out->settings[out->setting_count++];
+        actors->field = fulcrum_field_find("run.actor_count");
+        actors->number = settings->actor_count;
+        assert(actors->field != NULL);
+    }
     /* Which calibration is the workload's own can be set like any other field. */
     for (size_t i = 0; i < out->setting_count; i++) {
         const struct fulcrum_setting *setting = &out->settings[i];
@@ -320,7 +279,17 @@ enum fulcrum_status fulcrum_design_inputs_load(
     for (size_t i = 0; i < out->calibration_count; i++) {
         warn_of_limits(context, out->calibrations[i], &out->base.workload.network);
     }
-    collect_priors(out);
+    /* The fields whose sources say that the value is a prior. */
+    out->priors = fulcrum_allocate(out->sources.count, sizeof *out->priors);
+    for (size_t i = 0; i < out->sources.count; i++) {
+        const struct fulcrum_source *source = &out->sources.items[i];
+        const struct fulcrum_field *field = fulcrum_field_find(source->path);
+        if (source->is_prior && source->spread_factor > 1.0 && field != NULL) {
+            struct fulcrum_prior *prior = &out->priors[out->prior_count++];
+            prior->field = field;
+            prior->spread_factor = source->spread_factor;
+        }
+    }
 end:
     out->scenario = (struct fulcrum_scenario_inputs){
         .base = &out->base,
@@ -344,66 +313,4 @@ void fulcrum_design_inputs_free(struct fulcrum_design_inputs *inputs)
     free(inputs->priors);
     fulcrum_sources_free(&inputs->sources);
     memset(inputs, 0, sizeof *inputs);
-}
-
-/* Where the value of each field of a design came from. */
-
-/* The last calibration that gave the field, NULL if none did. */
-static const struct fulcrum_parameter *calibrated(
-    const struct fulcrum_design_inputs *inputs, const struct fulcrum_field *field,
-    const char **from)
-{
-    for (size_t i = inputs->calibration_count; i-- > 0;) {
-        const struct fulcrum_calibration *calibration = inputs->calibrations[i];
-        const struct fulcrum_parameter *parameter =
-            fulcrum_calibration_parameter(calibration, field->path);
-        if (parameter != NULL && fulcrum_calibration_holds(
-                                     calibration, &inputs->base.machine, field->path)) {
-            *from = calibration->name;
-            return parameter;
-        }
-    }
-    return NULL;
-}
-
-struct fulcrum_origin_note fulcrum_origin_of(
-    const struct fulcrum_design_inputs *inputs, const struct fulcrum_field *field)
-{
-    struct fulcrum_origin_note note = {"default", "", ""};
-    for (size_t i = 0; i < inputs->setting_count; i++) {
-        if (inputs->settings[i].field == field) {
-            note.kind = "set";
-            return note;
-        }
-    }
-    /* The form of the CPU curve comes with its parameters. */
-    const struct fulcrum_field *asked = strcmp(field->path, "machine.cpu.curve") == 0
-                                            ? fulcrum_field_find("machine.cpu.knee")
-                                            : field;
-    const struct fulcrum_parameter *parameter = calibrated(inputs, asked, &note.from);
-    if (parameter != NULL) {
-        note.kind = fulcrum_origin_name(parameter->origin);
-        note.text = parameter->source;
-        return note;
-    }
-    const struct fulcrum_source *source =
-        fulcrum_sources_find(&inputs->sources, field->path);
-    if (source != NULL) {
-        note.kind = source->is_prior ? "prior" : "source";
-        note.from = source->file;
-        note.text = source->text;
-    }
-    return note;
-}
-
-void fulcrum_calibration_names(
-    const struct fulcrum_design_inputs *inputs, char *out, size_t size)
-{
-    size_t used = 0;
-    (void)snprintf(out, size, "none");
-    for (size_t i = 0; i < inputs->calibration_count && used < size; i++) {
-        int length = snprintf(out + used, size - used, "%s%s", i > 0 ? ", " : "",
-            inputs->calibrations[i]->name);
-        used += length > 0 ? (size_t)length : 0;
-    }
 }

@@ -203,25 +203,6 @@ FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_settings_parse(const char *option
 const struct fulcrum_field *fulcrum_field_parse(
     const char *path, struct fulcrum_context *context, struct fulcrum_error *err);
 
-/* Where the value of each field of a design came from. */
-
-struct fulcrum_origin_note {
-    const char *kind; /* set | measured | fitted | prior | source | default */
-    const char *from; /* name of a calibration or preset, or "" */
-    const char *text; /* the source, or "" */
-};
-
-/*
- * Borrows from `inputs`. A calibration counts only where it gave the value: its
- * learner-side times do not on a machine with another kind of accelerator.
- */
-struct fulcrum_origin_note fulcrum_origin_of(
-    const struct fulcrum_design_inputs *inputs, const struct fulcrum_field *field);
-
-/* "a, b": the names of the calibrations in use; "none" without any. */
-void fulcrum_calibration_names(
-    const struct fulcrum_design_inputs *inputs, char *out, size_t size);
-
 /* The options that say how networks and design points are solved. */
 
 /* How one network is solved. */

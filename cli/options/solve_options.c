@@ -61,15 +61,13 @@ enum fulcrum_status fulcrum_solve_settings_read(
 {
     *out = (struct fulcrum_predict_options){.draws = draws};
     fulcrum_solver_settings_read(&settings->solver, &out->solver);
-    if (settings->intervals == NULL) {
-        return FULCRUM_OK;
-    }
-    if (strcmp(settings->intervals, "none") == 0) {
-        out->draws = 0.0;
+    const char *text = settings->intervals;
+    if (text == NULL || strcmp(text, "none") == 0) {
+        out->draws = text == NULL ? draws : 0.0;
         return FULCRUM_OK;
     }
     enum fulcrum_status status =
-        fulcrum_number_parse("--intervals", settings->intervals, &out->draws, NULL);
+        fulcrum_number_parse("--intervals", text, &out->draws, NULL);
     if (status == FULCRUM_OK && !(out->draws <= 0.0 && out->draws >= 0.0) &&
         !(out->draws >= DRAWS_LEAST && out->draws <= DRAWS_MOST &&
             out->draws == floor(out->draws))) {
@@ -80,5 +78,5 @@ enum fulcrum_status fulcrum_solve_settings_read(
                : fulcrum_usage_fail(context, err, status,
                      "--intervals %s: expected 'none' or a whole number from 2 to "
                      "1000000",
-                     settings->intervals);
+                     text);
 }

@@ -8,7 +8,6 @@
 #include "cli/command.h"
 #include "cli/program.h"
 #include "model/design/design.h"
-#include "presets/load/preset.h"
 
 typedef void row_visitor(FILE *stream, const struct fulcrum_option *row);
 
@@ -24,8 +23,6 @@ static void each_row(
         }
     }
 }
-
-/* Completion of commands, options and values for bash. */
 
 static void print_choices(
     FILE *stream, fulcrum_choice_name *choice, const char *between)
@@ -68,26 +65,6 @@ static void print_name(FILE *stream, const struct fulcrum_option *row)
     (void)fprintf(stream, " --%s", row->name);
 }
 
-static void reference_bash_print_command(
-    FILE *stream, const struct fulcrum_command *command)
-{
-    (void)fprintf(stream, "    %s)\n        case $previous in\n", command->name);
-    each_row(stream, command, print_value_case);
-    (void)fputs("            *)\n                case $current in\n"
-                "                    -*) words='",
-        stream);
-    each_row(stream, command, print_name);
-    (void)fputs("' ;;\n                    *) words='", stream);
-    const struct fulcrum_argument *argument = command->arguments;
-    for (; argument != NULL && argument->name != NULL; argument++) {
-        if (argument->choice != NULL) {
-            (void)fputc(' ', stream);
-            print_choices(stream, argument->choice, " ");
-        }
-    }
-    (void)fputs("'; files=1 ;;\n                esac ;;\n        esac ;;\n", stream);
-}
-
 static void print_commands(FILE *stream)
 {
     const struct fulcrum_command *const *command = fulcrum_commands();
@@ -121,7 +98,23 @@ static void reference_bash(FILE *stream)
     (void)fputs("' ;;\n", stream);
     const struct fulcrum_command *const *command = fulcrum_commands();
     for (; *command != NULL; command++) {
-        reference_bash_print_command(stream, *command);
+        const struct fulcrum_command *each = *command;
+        (void)fprintf(stream, "    %s)\n        case $previous in\n", each->name);
+        each_row(stream, each, print_value_case);
+        (void)fputs("            *)\n                case $current in\n"
+                    "                    -*) words='",
+            stream);
+        each_row(stream, each, print_name);
+        (void)fputs("' ;;\n                    *) words='", stream);
+        const struct fulcrum_argument *argument = each->arguments;
+        for (; argument != NULL && argument->name != NULL; argument++) {
+            if (argument->choice != NULL) {
+                (void)fputc(' ', stream);
+                print_choices(stream, argument->choice, " ");
+            }
+        }
+        (void)fputs(
+            "'; files=1 ;;\n                esac ;;\n        esac ;;\n", stream);
     }
     (void)fputs("    esac\n    COMPREPLY=($(compgen -W \"$words\" -- \"$current\"))\n"
                 "    if ((files)); then\n"
@@ -129,8 +122,6 @@ static void reference_bash(FILE *stream)
                 "complete -o filenames -F _fulcrum fulcrum\n",
         stream);
 }
-
-/* The manual page. */
 
 /* A line of text that roff must not take for a request. */
 static void print_text(FILE *stream, const char *text)
@@ -149,20 +140,6 @@ static void print_text(FILE *stream, const char *text)
         }
         is_line_start = *text == '\n';
     }
-}
-
-static void print_paragraphs(FILE *stream, const char *text)
-{
-    for (; *text != '\0'; text++) {
-        if (text[0] == '\n' && text[1] == '\n') {
-            (void)fputs("\n.PP\n", stream);
-            text++;
-        } else {
-            const char piece[2] = {*text, '\0'};
-            print_text(stream, piece);
-        }
-    }
-    (void)fputc('\n', stream);
 }
 
 static void reference_man_print_option(FILE *stream, const struct fulcrum_option *row)
@@ -186,30 +163,6 @@ static void reference_man_print_option(FILE *stream, const struct fulcrum_option
     (void)fputc('\n', stream);
 }
 
-static void reference_man_print_command(
-    FILE *stream, const struct fulcrum_command *command)
-{
-    (void)fputs(".SS ", stream);
-    fulcrum_usage_print_synopsis(stream, command);
-    (void)fputc('\n', stream);
-    print_paragraphs(stream, command->description);
-    const struct fulcrum_argument *argument = command->arguments;
-    for (; argument != NULL && argument->name != NULL; argument++) {
-        (void)fprintf(stream, ".TP\n\\fI%s\\fR\n", argument->name);
-        print_text(stream, argument->help);
-        (void)fputc('\n', stream);
-    }
-    each_row(stream, command, reference_man_print_option);
-    const struct fulcrum_example *example = command->examples;
-    for (; example != NULL && example->line != NULL; example++) {
-        (void)fputs(".PP\n", stream);
-        print_text(stream, example->what);
-        (void)fputs(":\n.PP\n.nf\n.RS\n", stream);
-        print_text(stream, example->line);
-        (void)fputs("\n.RE\n.fi\n", stream);
-    }
-}
-
 /* fulcrum.1 in roff. */
 static void reference_man(FILE *stream)
 {
@@ -230,7 +183,36 @@ static void reference_man(FILE *stream)
         stream);
     const struct fulcrum_command *const *command = fulcrum_commands();
     for (; *command != NULL; command++) {
-        reference_man_print_command(stream, *command);
+        const struct fulcrum_command *each = *command;
+        (void)fputs(".SS ", stream);
+        fulcrum_usage_print_synopsis(stream, each);
+        (void)fputc('\n', stream);
+        const char *text = each->description;
+        for (; *text != '\0'; text++) {
+            if (text[0] == '\n' && text[1] == '\n') {
+                (void)fputs("\n.PP\n", stream);
+                text++;
+            } else {
+                const char piece[2] = {*text, '\0'};
+                print_text(stream, piece);
+            }
+        }
+        (void)fputc('\n', stream);
+        const struct fulcrum_argument *argument = each->arguments;
+        for (; argument != NULL && argument->name != NULL; argument++) {
+            (void)fprintf(stream, ".TP\n\\fI%s\\fR\n", argument->name);
+            print_text(stream, argument->help);
+            (void)fputc('\n', stream);
+        }
+        each_row(stream, each, reference_man_print_option);
+        const struct fulcrum_example *example = each->examples;
+        for (; example != NULL && example->line != NULL; example++) {
+            (void)fputs(".PP\n", stream);
+            print_text(stream, example->what);
+            (void)fputs(":\n.PP\n.nf\n.RS\n", stream);
+            print_text(stream, example->line);
+            (void)fputs("\n.RE\n.fi\n", stream);
+        }
     }
     (void)fputs(
         ".SH EXIT STATUS\n.TP\n0\ndone\n.TP\n1\nthe work or the content failed\n"
@@ -266,25 +248,6 @@ static void print_option(FILE *stream, const struct fulcrum_option *row)
     (void)fputs(" |\n", stream);
 }
 
-static void print_command(FILE *stream, const struct fulcrum_command *command)
-{
-    (void)fprintf(stream, "\n## fulcrum %s\n\n    ", command->name);
-    fulcrum_usage_print_synopsis(stream, command);
-    (void)fprintf(
-        stream, "\n\n%s\n\n| option | meaning |\n|---|---|\n", command->description);
-    const struct fulcrum_argument *argument = command->arguments;
-    for (; argument != NULL && argument->name != NULL; argument++) {
-        (void)fprintf(stream, "| %s | ", argument->name);
-        print_cell(stream, argument->help);
-        (void)fputs(" |\n", stream);
-    }
-    each_row(stream, command, print_option);
-    const struct fulcrum_example *example = command->examples;
-    for (; example != NULL && example->line != NULL; example++) {
-        (void)fprintf(stream, "\n    %s\n\n%s.\n", example->line, example->what);
-    }
-}
-
 /* docs/cli.md: every command with its options. */
 static void reference_cli(FILE *stream)
 {
@@ -301,23 +264,23 @@ static void reference_cli(FILE *stream)
             (*command)->name, (*command)->summary);
     }
     for (command = fulcrum_commands(); *command != NULL; command++) {
-        print_command(stream, *command);
+        const struct fulcrum_command *each = *command;
+        (void)fprintf(stream, "\n## fulcrum %s\n\n    ", each->name);
+        fulcrum_usage_print_synopsis(stream, each);
+        (void)fprintf(
+            stream, "\n\n%s\n\n| option | meaning |\n|---|---|\n", each->description);
+        const struct fulcrum_argument *argument = each->arguments;
+        for (; argument != NULL && argument->name != NULL; argument++) {
+            (void)fprintf(stream, "| %s | ", argument->name);
+            print_cell(stream, argument->help);
+            (void)fputs(" |\n", stream);
+        }
+        each_row(stream, each, print_option);
+        const struct fulcrum_example *example = each->examples;
+        for (; example != NULL && example->line != NULL; example++) {
+            (void)fprintf(stream, "\n    %s\n\n%s.\n", example->line, example->what);
+        }
     }
-}
-
-static void print_range(FILE *stream, const struct fulcrum_field *field)
-{
-    if (field->kind == FULCRUM_FIELD_TEXT) {
-        (void)fputs("text | ", stream);
-        return;
-    }
-    if (field->kind != FULCRUM_FIELD_CHOICE) {
-        (void)fprintf(stream, "%g to %g%s | ", field->least, field->most,
-            field->kind == FULCRUM_FIELD_COUNT ? ", whole" : "");
-        return;
-    }
-    print_choices(stream, field->choice, ", ");
-    (void)fputs(" | ", stream);
 }
 
 static void print_fields(FILE *stream, const char *prefix, const char *heading)
@@ -328,19 +291,21 @@ static void print_fields(FILE *stream, const char *prefix, const char *heading)
         heading);
     size_t count = 0;
     const struct fulcrum_field *fields = fulcrum_fields(&count);
-    for (size_t i = 0; i < count; i++) {
-        if (strncmp(fields[i].path, prefix, strlen(prefix)) == 0) {
-            (void)fprintf(stream, "| `%s` | %s | ", fields[i].path, fields[i].unit);
-            print_range(stream, &fields[i]);
-            const struct fulcrum_field *field = &fields[i];
-            if (field->kind == FULCRUM_FIELD_CHOICE) {
-                (void)fprintf(stream, "%s | ", field->choice((int)field->fallback));
-            } else if (field->kind == FULCRUM_FIELD_TEXT || isnan(field->fallback)) {
-                (void)fputs("| ", stream);
+    for (const struct fulcrum_field *field = fields; field < fields + count; field++) {
+        if (strncmp(field->path, prefix, strlen(prefix)) == 0) {
+            (void)fprintf(stream, "| `%s` | %s | ", field->path, field->unit);
+            if (field->kind == FULCRUM_FIELD_TEXT) {
+                (void)fputs("text | | ", stream);
+            } else if (field->kind == FULCRUM_FIELD_CHOICE) {
+                print_choices(stream, field->choice, ", ");
+                (void)fprintf(stream, " | %s | ", field->choice((int)field->fallback));
             } else {
-                (void)fprintf(stream, "%g | ", field->fallback);
+                (void)fprintf(stream, "%g to %g%s | ", field->least, field->most,
+                    field->kind == FULCRUM_FIELD_COUNT ? ", whole" : "");
+                (void)fprintf(
+                    stream, isnan(field->fallback) ? "| " : "%g | ", field->fallback);
             }
-            print_cell(stream, fields[i].meaning);
+            print_cell(stream, field->meaning);
             (void)fputs(" |\n", stream);
         }
     }

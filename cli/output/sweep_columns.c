@@ -225,32 +225,8 @@ void fulcrum_sweep_columns_cells(const struct fulcrum_sweep_columns *columns,
     }
 }
 
-/* The metrics of a front, as written on the command line. */
-
 /* Names that a metric may have: outputs, then the fields that vary. */
 enum { NAMES_MOST = FULCRUM_OUTPUT_COUNT + FULCRUM_SWEEP_AXES_MOST };
-
-/* Cuts ":max" or ":min" off a name; "actors" stands for its field here as elsewhere. */
-static enum fulcrum_status read_item(
-    struct fulcrum_front_item *item, struct fulcrum_error *err)
-{
-    char *colon = strchr(item->name, ':');
-    FAIL_IF(colon != NULL && strcmp(colon, ":max") != 0 && strcmp(colon, ":min") != 0,
-        err, FULCRUM_ERR_FORMAT,
-        "--pareto: '%s': expected :max or :min behind a metric, or nothing",
-        item->name);
-    item->sense = FULCRUM_SENSE_NONE;
-    if (colon != NULL) {
-        item->sense =
-            strcmp(colon, ":max") == 0 ? FULCRUM_SENSE_MORE : FULCRUM_SENSE_LESS;
-        *colon = '\0';
-    }
-    const struct fulcrum_field *field = fulcrum_field_find(item->name);
-    if (field != NULL) {
-        (void)snprintf(item->name, sizeof item->name, "%s", field->path);
-    }
-    return FULCRUM_OK;
-}
 
 enum fulcrum_status fulcrum_front_list_parse(
     const char *text, struct fulcrum_front_list *out, struct fulcrum_error *err)
@@ -265,7 +241,24 @@ enum fulcrum_status fulcrum_front_list_parse(
         char *name = fulcrum_list_part(&at);
         (void)snprintf(item->name, sizeof item->name, "%s", name);
         free(name);
-        TRY(read_item(item, err));
+        /* ":max" or ":min" is cut off a name; "actors" stands for its field here as
+         * elsewhere. */
+        char *colon = strchr(item->name, ':');
+        FAIL_IF(
+            colon != NULL && strcmp(colon, ":max") != 0 && strcmp(colon, ":min") != 0,
+            err, FULCRUM_ERR_FORMAT,
+            "--pareto: '%s': expected :max or :min behind a metric, or nothing",
+            item->name);
+        item->sense = FULCRUM_SENSE_NONE;
+        if (colon != NULL) {
+            item->sense =
+                strcmp(colon, ":max") == 0 ? FULCRUM_SENSE_MORE : FULCRUM_SENSE_LESS;
+            *colon = '\0';
+        }
+        const struct fulcrum_field *field = fulcrum_field_find(item->name);
+        if (field != NULL) {
+            (void)snprintf(item->name, sizeof item->name, "%s", field->path);
+        }
         for (size_t k = 0; k + 1 < list.count; k++) {
             FAIL_IF(strcmp(list.items[k].name, item->name) == 0, err, FULCRUM_ERR_RANGE,
                 "--pareto: %s is given twice", item->name);

@@ -122,23 +122,6 @@ static enum fulcrum_status check_content(const struct fulcrum_plot_job *job,
     return refuse_stray(job, chart->name, context, err);
 }
 
-static bool ends_with_png(const char *path)
-{
-    const char *ending = strrchr(path, '.');
-    return ending != NULL && strcasecmp(ending, ".png") == 0;
-}
-
-/* What is wrong with the list itself, before any file is read. */
-static enum fulcrum_status check_pareto(
-    const char *metrics, struct fulcrum_context *context, struct fulcrum_error *err)
-{
-    struct fulcrum_front_list list;
-    enum fulcrum_status status =
-        metrics != NULL ? fulcrum_front_list_parse(metrics, &list, err) : FULCRUM_OK;
-    context->exit_code = status == FULCRUM_OK ? context->exit_code : 2;
-    return status;
-}
-
 static enum fulcrum_status save(
     struct fulcrum_plot_job *job, const char *path, struct fulcrum_error *err)
 {
@@ -162,10 +145,18 @@ static enum fulcrum_status run_plot(
     enum fulcrum_status status = FULCRUM_OK;
     FULCRUM_USAGE_IF(path == NULL, context, err, FULCRUM_ERR_MISSING,
         "plot needs -o FILE, ending in .svg, .pdf or .png");
-    FULCRUM_USAGE_IF(!isnan(job.width_px) && !ends_with_png(path), context, err,
+    const char *ending = strrchr(path, '.');
+    bool is_png = ending != NULL && strcasecmp(ending, ".png") == 0;
+    FULCRUM_USAGE_IF(!isnan(job.width_px) && !is_png, context, err,
         FULCRUM_ERR_UNSUPPORTED, "--pixels goes with a .png file, not with %s", path);
     TRY(fulcrum_name_check(job.chart, "chart", chart_name, context, err));
-    TRY(check_pareto(job.pareto, context, err));
+    if (job.pareto != NULL) {
+        /* What is wrong with the list itself, before any file is read. */
+        struct fulcrum_front_list list;
+        status = fulcrum_front_list_parse(job.pareto, &list, err);
+        context->exit_code = status == FULCRUM_OK ? context->exit_code : 2;
+        TRY(status);
+    }
     const struct fulcrum_plot *asked =
         job.chart != NULL ? fulcrum_plot_find(job.chart, FULCRUM_PLOT_CONTENTS) : NULL;
     TRY(fulcrum_plot_source_open(job.input,

@@ -154,30 +154,6 @@ static enum fulcrum_status open_file(const struct fulcrum_plot_job *job, size_t 
     return FULCRUM_OK;
 }
 
-/* Texts that all points of all files share; returns whether a file has several. */
-static bool compare_files(struct breakdown *breakdown, struct fulcrum_result *result)
-{
-    bool has_groups = false;
-    for (size_t i = 0; i < breakdown->count; i++) {
-        struct fulcrum_result *from = breakdown->files[i].result;
-        if (fulcrum_bar_chart_table(breakdown->chart, from) == NULL) {
-            make_row(from, breakdown->chart->table);
-        }
-        const struct fulcrum_table *table =
-            fulcrum_bar_chart_table(breakdown->chart, from);
-        has_groups |= fulcrum_table_rows(table) > 1;
-        for (size_t k = 0; k < COMMONS; k++) {
-            const char *text = fulcrum_plot_text_of(from, table, common_keys[k]);
-            bool is_same = i == 0 || strcmp(breakdown->common[k], text) == 0;
-            breakdown->common[k] = is_same ? text : "";
-        }
-    }
-    for (size_t k = 0; k < COMMONS; k++) {
-        fulcrum_result_text(result, common_keys[k], NULL, breakdown->common[k]);
-    }
-    return has_groups;
-}
-
 /* A row for each point that could run, named after what varies in its file and, of
  * several files, what tells them apart; one without a name between groups. */
 enum fulcrum_status fulcrum_plot_breakdown_add(const struct fulcrum_plot_job *job,
@@ -193,7 +169,25 @@ enum fulcrum_status fulcrum_plot_breakdown_add(const struct fulcrum_plot_job *jo
     for (size_t i = 0; i < count; i++) {
         TRY_OR_END(open_file(job, i, &breakdown.files[i], err));
     }
-    bool has_groups = compare_files(&breakdown, result);
+    /* Texts that all points of all files share, and whether a file has several. */
+    bool has_groups = false;
+    for (size_t i = 0; i < breakdown.count; i++) {
+        struct fulcrum_result *from = breakdown.files[i].result;
+        if (fulcrum_bar_chart_table(breakdown.chart, from) == NULL) {
+            make_row(from, breakdown.chart->table);
+        }
+        const struct fulcrum_table *table =
+            fulcrum_bar_chart_table(breakdown.chart, from);
+        has_groups |= fulcrum_table_rows(table) > 1;
+        for (size_t k = 0; k < COMMONS; k++) {
+            const char *text = fulcrum_plot_text_of(from, table, common_keys[k]);
+            bool is_same = i == 0 || strcmp(breakdown.common[k], text) == 0;
+            breakdown.common[k] = is_same ? text : "";
+        }
+    }
+    for (size_t k = 0; k < COMMONS; k++) {
+        fulcrum_result_text(result, common_keys[k], NULL, breakdown.common[k]);
+    }
     for (size_t i = 0; i < count; i++) {
         status = add_points_of(&breakdown, &breakdown.files[i], has_groups, err);
         TRY_OR_END(status == FULCRUM_OK
@@ -247,24 +241,6 @@ static struct machine machine_at(const struct fulcrum_table *table, size_t first
     return machine;
 }
 
-static enum fulcrum_status check_component(
-    const struct fulcrum_table *table, size_t row, struct fulcrum_error *err)
-{
-    const struct fulcrum_bar_part *parts = fulcrum_bars_components.parts;
-    const char *component = fulcrum_plot_text(table, row, "component");
-    double rate = fulcrum_plot_number(table, row, "steps_per_s");
-    bool is_known = false;
-    for (size_t k = 0; k < FULCRUM_BAR_PARTS_MAX && parts[k].key != NULL; k++) {
-        is_known = is_known || strcmp(parts[k].key, component) == 0;
-    }
-    FAIL_IF(!is_known, err, FULCRUM_ERR_FORMAT,
-        "row %zu: component = '%s': expected one of 'fulcrum memory'", row + 1,
-        component);
-    FAIL_IF(!(rate > 0.0), err, FULCRUM_ERR_FORMAT,
-        "row %zu: steps_per_s = %.6g: expected a number above 0", row + 1, rate);
-    return FULCRUM_OK;
-}
-
 enum fulcrum_status fulcrum_plot_components_add(const struct fulcrum_plot_job *job,
     struct fulcrum_result *result, struct fulcrum_error *err)
 {
@@ -275,7 +251,18 @@ enum fulcrum_status fulcrum_plot_components_add(const struct fulcrum_plot_job *j
     char others[100] = "";
     (void)job;
     for (size_t i = 0; i < fulcrum_table_rows(table); i++) {
-        TRY(check_component(table, i, err));
+        const struct fulcrum_bar_part *parts = fulcrum_bars_components.parts;
+        const char *component = fulcrum_plot_text(table, i, "component");
+        double rate = fulcrum_plot_number(table, i, "steps_per_s");
+        bool is_known = false;
+        for (size_t k = 0; k < FULCRUM_BAR_PARTS_MAX && parts[k].key != NULL; k++) {
+            is_known = is_known || strcmp(parts[k].key, component) == 0;
+        }
+        FAIL_IF(!is_known, err, FULCRUM_ERR_FORMAT,
+            "row %zu: component = '%s': expected one of 'fulcrum memory'", i + 1,
+            component);
+        FAIL_IF(!(rate > 0.0), err, FULCRUM_ERR_FORMAT,
+            "row %zu: steps_per_s = %.6g: expected a number above 0", i + 1, rate);
     }
     FAIL_IF(!(first.gpu_s > 0.0), err, FULCRUM_ERR_FORMAT,
         "machine %s: no GPU time in its rows", fulcrum_plot_text(table, 0, "machine"));
@@ -377,27 +364,6 @@ static size_t take_published(
 /* What GPU time is compared with unless others are asked for. */
 #define STANDARD_GPUS "dgx-a100,dgx-h100,dgx-h200,dgx-b200"
 
-/* Another GPU's times are scaled ones, with the spread that this has. */
-static enum fulcrum_status add_machines(struct fulcrum_table *table,
-    const struct fulcrum_reference *reference, const char *list,
-    struct fulcrum_error *err)
-{
-    const struct fulcrum_gpu *from = &reference->design.machine.gpu;
-    while (list != NULL) {
-        char name[64];
-        struct fulcrum_design design;
-        TRY(fulcrum_plot_next_machine(&list, name, &design, err));
-        const struct fulcrum_gpu *gpu = &design.machine.gpu;
-        if (design.machine.accelerator == FULCRUM_ACCELERATOR_GPU &&
-            strcmp(gpu->name, from->name) != 0) {
-            add_bar(table, gpu->name,
-                fulcrum_gpu_scale(&reference->design.workload.network, from, gpu),
-                pow(FULCRUM_GPU_SPREAD_FACTOR, normal_90));
-        }
-    }
-    return FULCRUM_OK;
-}
-
 enum fulcrum_status fulcrum_plot_gpu_time_add(const struct fulcrum_plot_job *job,
     struct fulcrum_result *result, struct fulcrum_error *err)
 {
@@ -434,7 +400,22 @@ enum fulcrum_status fulcrum_plot_gpu_time_add(const struct fulcrum_plot_job *job
             FULCRUM_UNKNOWN);
     }
     machines = strcmp(machines, "none") == 0 ? NULL : machines;
-    return add_machines(table, reference, machines, err);
+    /* Another GPU's times are scaled ones, with the spread that this has. */
+    const char *list = machines;
+    const struct fulcrum_gpu *from = &reference->design.machine.gpu;
+    while (list != NULL) {
+        char machine[64];
+        struct fulcrum_design design;
+        TRY(fulcrum_plot_next_machine(&list, machine, &design, err));
+        const struct fulcrum_gpu *its_gpu = &design.machine.gpu;
+        if (design.machine.accelerator == FULCRUM_ACCELERATOR_GPU &&
+            strcmp(its_gpu->name, from->name) != 0) {
+            add_bar(table, its_gpu->name,
+                fulcrum_gpu_scale(&reference->design.workload.network, from, its_gpu),
+                pow(FULCRUM_GPU_SPREAD_FACTOR, normal_90));
+        }
+    }
+    return FULCRUM_OK;
 }
 
 /* --- Stages of a reference --- */
@@ -445,25 +426,6 @@ enum fulcrum_status fulcrum_plot_gpu_time_add(const struct fulcrum_plot_job *job
  * stays open.
  */
 
-/* "DDPG", or "algorithm DDPG, simulator Ant" where a point sets more than one thing. */
-static void write_settings(
-    struct fulcrum_string *out, const struct fulcrum_reference_point *point)
-{
-    for (size_t k = 0; k < point->setting_count; k++) {
-        const struct fulcrum_reference_setting *setting = &point->settings[k];
-        bool is_text = setting->text[0] != '\0';
-        fulcrum_string_add(out, "%s", k > 0 ? ", " : "");
-        if (point->setting_count > 1 || !is_text) {
-            fulcrum_string_add(out, "%s ", setting->path);
-        }
-        if (is_text) {
-            fulcrum_string_add(out, "%s", setting->text);
-        } else {
-            fulcrum_string_add(out, "%.6g", setting->number);
-        }
-    }
-}
-
 /* Returns the sum of the point's shares; 0: it has none. */
 static double add_stage_shares(
     struct fulcrum_table *table, const struct fulcrum_reference_point *point)
@@ -473,7 +435,21 @@ static double add_stage_shares(
     struct fulcrum_string name = {0};
     char text[32] = "";
     double sum = 0.0;
-    write_settings(&name, point);
+    /* "DDPG", or "algorithm DDPG, simulator Ant" where a point sets more than one
+     * thing. */
+    for (size_t k = 0; k < point->setting_count; k++) {
+        const struct fulcrum_reference_setting *setting = &point->settings[k];
+        bool is_text = setting->text[0] != '\0';
+        fulcrum_string_add(&name, "%s", k > 0 ? ", " : "");
+        if (point->setting_count > 1 || !is_text) {
+            fulcrum_string_add(&name, "%s ", setting->path);
+        }
+        if (is_text) {
+            fulcrum_string_add(&name, "%s", setting->text);
+        } else {
+            fulcrum_string_add(&name, "%.6g", setting->number);
+        }
+    }
     if (runtime != NULL) {
         (void)snprintf(text, sizeof text, "of %.0f s", runtime->value);
     }
@@ -608,44 +584,6 @@ static enum fulcrum_status add_parameter(
     return FULCRUM_OK;
 }
 
-/* Relative to what was observed; words are "5.8: fitted 5.81, from others 6.1". */
-static enum fulcrum_status add_figure(
-    struct fulcrum_table *table, size_t row, struct fulcrum_error *err)
-{
-    double unit = fulcrum_plot_number(table, row, "observed");
-    double sd = fulcrum_plot_number(table, row, "sd");
-    double prior_low = fulcrum_plot_number(table, row, "prior_low");
-    double prior_high = fulcrum_plot_number(table, row, "prior_high");
-    double others = fulcrum_plot_number(table, row, "held_out_mean");
-    double others_sd = fulcrum_plot_number(table, row, "held_out_sd");
-    double mean = fulcrum_plot_number(table, row, "posterior_mean");
-    double mean_sd = fulcrum_plot_number(table, row, "posterior_sd");
-    double best = fulcrum_plot_number(table, row, "simulated");
-    FAIL_IF(!(unit > 0.0), err, FULCRUM_ERR_RANGE,
-        "figures[%zu].observed = %g: expected a number above 0", row, unit);
-    /* What the parameters themselves give; simulations of it are closest to the model.
-     */
-    best = isnan(best) ? fulcrum_plot_number(table, row, "fitted") : best;
-    fulcrum_table_return(table, row);
-    /* A figure without a deviation was predicted alone. */
-    fulcrum_plot_print(table, "shown_name", "%s, point %.0f: %s%s",
-        fulcrum_plot_text(table, row, "reference"),
-        fulcrum_plot_number(table, row, "point"),
-        fulcrum_plot_text(table, row, "quantity"), isnan(sd) ? ", held out" : "");
-    fulcrum_plot_print(table, "shown_text", "%s: fitted %s%s%s",
-        si(unit, 3, NULL).chars, si(best, 3, NULL).chars,
-        isnan(others) ? "" : ", from others ",
-        isnan(others) ? "" : si(others, 3, NULL).chars);
-    add_span(table, "prior_rel", prior_low / unit, prior_high / unit);
-    add_span(table, "others_rel", (others - normal_90 * others_sd) / unit,
-        (others + normal_90 * others_sd) / unit);
-    add_span(table, "posterior_rel", (mean - normal_90 * mean_sd) / unit,
-        (mean + normal_90 * mean_sd) / unit);
-    add_span(table, "observed_rel", 1.0 - sd / unit, 1.0 + sd / unit);
-    fulcrum_table_number(table, "fitted_rel", NULL, best / unit);
-    return FULCRUM_OK;
-}
-
 enum fulcrum_status fulcrum_plot_fit_add(const struct fulcrum_plot_job *job,
     struct fulcrum_result *result, struct fulcrum_error *err)
 {
@@ -664,7 +602,40 @@ enum fulcrum_status fulcrum_plot_fit_add(const struct fulcrum_plot_job *job,
                         isfinite(fulcrum_table_at(parameters, i, span).lo);
     }
     for (size_t i = 0; i < fulcrum_table_rows(figures); i++) {
-        TRY(add_figure(figures, i, err));
+        /* Relative to what was observed; words are "5.8: fitted 5.81, from others
+         * 6.1". */
+        double unit = fulcrum_plot_number(figures, i, "observed");
+        double sd = fulcrum_plot_number(figures, i, "sd");
+        double prior_low = fulcrum_plot_number(figures, i, "prior_low");
+        double prior_high = fulcrum_plot_number(figures, i, "prior_high");
+        double others = fulcrum_plot_number(figures, i, "held_out_mean");
+        double others_sd = fulcrum_plot_number(figures, i, "held_out_sd");
+        double mean = fulcrum_plot_number(figures, i, "posterior_mean");
+        double mean_sd = fulcrum_plot_number(figures, i, "posterior_sd");
+        double best = fulcrum_plot_number(figures, i, "simulated");
+        FAIL_IF(!(unit > 0.0), err, FULCRUM_ERR_RANGE,
+            "figures[%zu].observed = %g: expected a number above 0", i, unit);
+        /* What the parameters themselves give; simulations of it are closest to the
+         * model.
+         */
+        best = isnan(best) ? fulcrum_plot_number(figures, i, "fitted") : best;
+        fulcrum_table_return(figures, i);
+        /* A figure without a deviation was predicted alone. */
+        fulcrum_plot_print(figures, "shown_name", "%s, point %.0f: %s%s",
+            fulcrum_plot_text(figures, i, "reference"),
+            fulcrum_plot_number(figures, i, "point"),
+            fulcrum_plot_text(figures, i, "quantity"), isnan(sd) ? ", held out" : "");
+        fulcrum_plot_print(figures, "shown_text", "%s: fitted %s%s%s",
+            si(unit, 3, NULL).chars, si(best, 3, NULL).chars,
+            isnan(others) ? "" : ", from others ",
+            isnan(others) ? "" : si(others, 3, NULL).chars);
+        add_span(figures, "prior_rel", prior_low / unit, prior_high / unit);
+        add_span(figures, "others_rel", (others - normal_90 * others_sd) / unit,
+            (others + normal_90 * others_sd) / unit);
+        add_span(figures, "posterior_rel", (mean - normal_90 * mean_sd) / unit,
+            (mean + normal_90 * mean_sd) / unit);
+        add_span(figures, "observed_rel", 1.0 - sd / unit, 1.0 + sd / unit);
+        fulcrum_table_number(figures, "fitted_rel", NULL, best / unit);
     }
     for (size_t i = 0; i < count; i++) {
         fulcrum_table_return(parameters, i);
@@ -709,25 +680,6 @@ static struct fulcrum_interval reach_of(const struct fulcrum_table *table, size_
     double hi = fulcrum_plot_number(table, row, "swing_hi");
     return (struct fulcrum_interval){
         fmin(fmin(lo, hi), value), fmax(fmax(lo, hi), value)};
-}
-
-static enum fulcrum_status read_metric(const struct fulcrum_table *table, size_t first,
-    struct metric *out, struct fulcrum_error *err)
-{
-    *out = (struct metric){.end = first,
-        .name = fulcrum_plot_text(table, first, "metric"),
-        .unit = fulcrum_plot_text(table, first, "unit"),
-        .shown = shown_unit(fulcrum_plot_text(table, first, "unit"))};
-    do {
-        FAIL_IF(!isfinite(fulcrum_plot_number(table, out->end, "metric_value")), err,
-            FULCRUM_ERR_RANGE, "%s: its value is not known: bars have nowhere to start",
-            out->name);
-        struct fulcrum_interval reach = reach_of(table, out->end);
-        out->longest = fmax(out->longest, reach.hi - reach.lo);
-        out->end++;
-    } while (out->end < fulcrum_table_rows(table) &&
-             fulcrum_plot_says(table, out->end, "metric", out->name));
-    return FULCRUM_OK;
 }
 
 /* What is the same for all rows of a metric, and "0.57 ms to 3.94 ms" of a field; ""
@@ -806,25 +758,6 @@ static void add_bars(
         is_small ? (double)NAN : -size - 1e-9 * (isnan(total) ? 0.0 : total));
 }
 
-static void add_variance_shares(struct fulcrum_table *table, size_t row)
-{
-    double first = fulcrum_plot_number(table, row, "first_frac");
-    double total = fulcrum_plot_number(table, row, "total_frac");
-    double error = fulcrum_plot_number(table, row, "total_error");
-    if (!isfinite(first) || !isfinite(total)) {
-        fulcrum_table_text(table, "shares", NULL, "not told");
-        return;
-    }
-    fulcrum_plot_print(
-        table, "shares", "%.2f   %.2f", fmax(0.0, first), fmax(0.0, total));
-    add_span(table, "total_share", 0.0, fmax(0.0, total));
-    add_span(table, "first_share", 0.0, fmax(0.0, first));
-    if (error > 0.0) {
-        add_span(
-            table, "total_bar", fmax(0.0, total - error), fmin(1.0, total + error));
-    }
-}
-
 enum fulcrum_status fulcrum_plot_tornado_add(const struct fulcrum_plot_job *job,
     struct fulcrum_result *result, struct fulcrum_error *err)
 {
@@ -837,12 +770,38 @@ enum fulcrum_status fulcrum_plot_tornado_add(const struct fulcrum_plot_job *job,
             "more than %d metrics: expected fewer, by --metric of 'fulcrum "
             "sensitivity'",
             (int)FULCRUM_BAR_GROUPS_MAX);
-        TRY(read_metric(table, i, &metric, err));
+        metric = (struct metric){.end = i,
+            .name = fulcrum_plot_text(table, i, "metric"),
+            .unit = fulcrum_plot_text(table, i, "unit"),
+            .shown = shown_unit(fulcrum_plot_text(table, i, "unit"))};
+        do {
+            FAIL_IF(!isfinite(fulcrum_plot_number(table, metric.end, "metric_value")),
+                err, FULCRUM_ERR_RANGE,
+                "%s: its value is not known: bars have nowhere to start", metric.name);
+            struct fulcrum_interval reach = reach_of(table, metric.end);
+            metric.longest = fmax(metric.longest, reach.hi - reach.lo);
+            metric.end++;
+        } while (metric.end < fulcrum_table_rows(table) &&
+                 fulcrum_plot_says(table, metric.end, "metric", metric.name));
         for (; i < metric.end; i++) {
             fulcrum_table_return(table, i);
             add_metric_words(table, &metric, i);
             add_bars(table, &metric, i);
-            add_variance_shares(table, i);
+            double first = fulcrum_plot_number(table, i, "first_frac");
+            double total = fulcrum_plot_number(table, i, "total_frac");
+            double error = fulcrum_plot_number(table, i, "total_error");
+            if (!isfinite(first) || !isfinite(total)) {
+                fulcrum_table_text(table, "shares", NULL, "not told");
+                continue;
+            }
+            fulcrum_plot_print(
+                table, "shares", "%.2f   %.2f", fmax(0.0, first), fmax(0.0, total));
+            add_span(table, "total_share", 0.0, fmax(0.0, total));
+            add_span(table, "first_share", 0.0, fmax(0.0, first));
+            if (error > 0.0) {
+                add_span(table, "total_bar", fmax(0.0, total - error),
+                    fmin(1.0, total + error));
+            }
         }
     }
     return FULCRUM_OK;

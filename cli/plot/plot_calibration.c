@@ -45,30 +45,6 @@ static double stored(const struct fulcrum_calibration *calibration, const char *
     return quantity != NULL ? quantity->value : value;
 }
 
-/* The calibration's own c(n) of a whole machine: its table, or the form that its
- * parameters fill. */
-static enum fulcrum_status find_cpu(const struct fulcrum_calibration *calibration,
-    struct fulcrum_cpu_station *out, struct fulcrum_error *err)
-{
-    struct fulcrum_design design;
-    double reserved = 0.0;
-    fulcrum_design_init(&design);
-    design.machine = calibration->machine;
-    for (size_t i = 0; i < calibration->parameter_count; i++) {
-        const struct fulcrum_parameter *parameter = &calibration->parameters[i];
-        TRY(fulcrum_field_set_number(
-            fulcrum_field_find(parameter->path), &design, parameter->value, err));
-    }
-    *out = fulcrum_shard_station(&design, 1.0, &reserved);
-    out->reserved_threads = 0.0;
-    if (calibration->capacity_count > 0) {
-        out->curve = FULCRUM_CURVE_TABLE;
-        out->capacity = calibration->capacity;
-        out->capacity_count = calibration->capacity_count;
-    }
-    return FULCRUM_OK;
-}
-
 static struct fulcrum_limits x_span(const struct fulcrum_series *series)
 {
     struct fulcrum_limits span = fulcrum_limits_none();
@@ -192,7 +168,24 @@ enum fulcrum_status fulcrum_plot_calibration_add(const struct fulcrum_plot_job *
     part.name = "actors";
     part.step_s = stored(calibration, "workload.step.mean_s");
     if (part.step_s > 0.0 && calibration->machine.cpu.core_count >= 1.0) {
-        TRY(find_cpu(calibration, &cpu, err));
+        /* The calibration's own c(n) of a whole machine: its table, or the form that
+         * its parameters fill. */
+        struct fulcrum_design design;
+        double reserved = 0.0;
+        fulcrum_design_init(&design);
+        design.machine = calibration->machine;
+        for (size_t i = 0; i < calibration->parameter_count; i++) {
+            const struct fulcrum_parameter *parameter = &calibration->parameters[i];
+            TRY(fulcrum_field_set_number(
+                fulcrum_field_find(parameter->path), &design, parameter->value, err));
+        }
+        cpu = fulcrum_shard_station(&design, 1.0, &reserved);
+        cpu.reserved_threads = 0.0;
+        if (calibration->capacity_count > 0) {
+            cpu.curve = FULCRUM_CURVE_TABLE;
+            cpu.capacity = calibration->capacity;
+            cpu.capacity_count = calibration->capacity_count;
+        }
         part.cpu = &cpu;
         add_fit(&part, x_span(throughput));
     }

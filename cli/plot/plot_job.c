@@ -211,42 +211,6 @@ static const char *table_of(const struct fulcrum_plot_job *job)
     return plot->bars != NULL ? plot->bars->table : key;
 }
 
-static enum fulcrum_status draw_result(const struct fulcrum_plot_job *job,
-    struct fulcrum_canvas *canvas, struct fulcrum_error *err)
-{
-    const struct fulcrum_plot *plot = job->plot;
-    const struct fulcrum_result *result =
-        job->made != NULL ? job->made : job->source.result;
-    const struct filling from = {result, fulcrum_chart_table(result, table_of(job))};
-    struct fulcrum_string title = {0};
-    struct fulcrum_string subtitle = {0};
-    fill(&title, job->title == NULL && plot->title != NULL ? plot->title : "", &from);
-    fill(&subtitle,
-        job->subtitle == NULL && plot->subtitle != NULL ? plot->subtitle : "", &from);
-    const struct fulcrum_chart_text text = {
-        title.length > 0 ? fulcrum_string_get(&title) : job->title,
-        subtitle.length > 0 ? fulcrum_string_get(&subtitle) : job->subtitle, NULL};
-    enum fulcrum_status status = FULCRUM_OK;
-    if (plot->bars != NULL) {
-        const struct fulcrum_bar_chart_data data = {.text = text,
-            .chart = plot->chart == &fulcrum_chart_breakdown
-                         ? fulcrum_breakdowns[job->parts]
-                         : plot->bars,
-            .result = result,
-            .as_shares = job->scale == FULCRUM_ROW_SHARE};
-        status = fulcrum_chart_draw(plot->chart, canvas, &data, err);
-    } else if (plot->chart == &fulcrum_chart_heat) {
-        status = fulcrum_plot_heat_draw(job, result, &text, canvas, err);
-    } else {
-        const struct fulcrum_line_chart_data data = {
-            .text = text, .chart = plot->chart, .result = result};
-        status = fulcrum_chart_draw(plot->chart, canvas, &data, err);
-    }
-    fulcrum_string_clear(&title);
-    fulcrum_string_clear(&subtitle);
-    return status;
-}
-
 /* Faults of a cell name the file already, those of other files these. */
 static enum fulcrum_status name_file(const struct fulcrum_plot_job *job,
     enum fulcrum_status status, struct fulcrum_error *err)
@@ -255,26 +219,6 @@ static enum fulcrum_status name_file(const struct fulcrum_plot_job *job,
     bool is_named = status == FULCRUM_OK || status == FULCRUM_ERR_FILE ||
                     strncmp(err->detail, name, strlen(name)) == 0;
     return is_named ? status : fulcrum_fail_in(err, status, name);
-}
-
-static enum fulcrum_status check_rows(
-    const struct fulcrum_plot_job *job, struct fulcrum_error *err)
-{
-    const struct fulcrum_chart *chart = job->plot->chart;
-    const char *name = job->source.name;
-    const char *key = table_of(job);
-    const struct fulcrum_table *table = fulcrum_chart_table(job->source.result, key);
-    const struct fulcrum_item *item = fulcrum_result_find(job->source.result, key);
-    FAIL_IF(table == NULL, err, FULCRUM_ERR_FORMAT,
-        "%s: %s is not given: expected an array of objects", name, key);
-    FAIL_IF(item != NULL && item->is_list, err, FULCRUM_ERR_FORMAT,
-        "%s: %s[0]: expected an object", name, key);
-    /* Charts that compare have a page that says so. */
-    bool may_be_empty =
-        chart == &fulcrum_chart_parity || chart == &fulcrum_chart_measured;
-    FAIL_IF(!may_be_empty && fulcrum_table_rows(table) == 0, err, FULCRUM_ERR_FORMAT,
-        "%s: there is no row in it: nothing to draw", name);
-    return FULCRUM_OK;
 }
 
 static enum fulcrum_status check_numbers(
@@ -320,7 +264,21 @@ enum fulcrum_status fulcrum_plot_prepare(
     fulcrum_result_free(job->made);
     job->made = NULL;
     if (plot->rows == FULCRUM_PLOT_READ || plot->rows == FULCRUM_PLOT_LAID) {
-        TRY(check_rows(job, err));
+        const struct fulcrum_chart *chart = job->plot->chart;
+        const char *name = job->source.name;
+        const char *key = table_of(job);
+        const struct fulcrum_table *table =
+            fulcrum_chart_table(job->source.result, key);
+        const struct fulcrum_item *item = fulcrum_result_find(job->source.result, key);
+        FAIL_IF(table == NULL, err, FULCRUM_ERR_FORMAT,
+            "%s: %s is not given: expected an array of objects", name, key);
+        FAIL_IF(item != NULL && item->is_list, err, FULCRUM_ERR_FORMAT,
+            "%s: %s[0]: expected an object", name, key);
+        /* Charts that compare have a page that says so. */
+        bool may_be_empty =
+            chart == &fulcrum_chart_parity || chart == &fulcrum_chart_measured;
+        FAIL_IF(!may_be_empty && fulcrum_table_rows(table) == 0, err,
+            FULCRUM_ERR_FORMAT, "%s: there is no row in it: nothing to draw", name);
         enum fulcrum_status status = add_to_file(job, err);
         return plot->rows == FULCRUM_PLOT_READ ? name_file(job, status, err) : status;
     }
@@ -336,7 +294,36 @@ enum fulcrum_status fulcrum_plot_draw(struct fulcrum_plot_job *job,
     struct fulcrum_canvas *canvas, struct fulcrum_error *err)
 {
     TRY(fulcrum_plot_prepare(job, err));
-    enum fulcrum_status status = draw_result(job, canvas, err);
+    const struct fulcrum_plot *plot = job->plot;
+    const struct fulcrum_result *result =
+        job->made != NULL ? job->made : job->source.result;
+    const struct filling from = {result, fulcrum_chart_table(result, table_of(job))};
+    struct fulcrum_string title = {0};
+    struct fulcrum_string subtitle = {0};
+    fill(&title, job->title == NULL && plot->title != NULL ? plot->title : "", &from);
+    fill(&subtitle,
+        job->subtitle == NULL && plot->subtitle != NULL ? plot->subtitle : "", &from);
+    const struct fulcrum_chart_text text = {
+        title.length > 0 ? fulcrum_string_get(&title) : job->title,
+        subtitle.length > 0 ? fulcrum_string_get(&subtitle) : job->subtitle, NULL};
+    enum fulcrum_status status = FULCRUM_OK;
+    if (plot->bars != NULL) {
+        const struct fulcrum_bar_chart_data data = {.text = text,
+            .chart = plot->chart == &fulcrum_chart_breakdown
+                         ? fulcrum_breakdowns[job->parts]
+                         : plot->bars,
+            .result = result,
+            .as_shares = job->scale == FULCRUM_ROW_SHARE};
+        status = fulcrum_chart_draw(plot->chart, canvas, &data, err);
+    } else if (plot->chart == &fulcrum_chart_heat) {
+        status = fulcrum_plot_heat_draw(job, result, &text, canvas, err);
+    } else {
+        const struct fulcrum_line_chart_data data = {
+            .text = text, .chart = plot->chart, .result = result};
+        status = fulcrum_chart_draw(plot->chart, canvas, &data, err);
+    }
+    fulcrum_string_clear(&title);
+    fulcrum_string_clear(&subtitle);
     bool is_own = job->made != NULL && job->plot->bars != NULL;
     return is_own ? status : name_file(job, status, err);
 }

@@ -141,13 +141,6 @@ static double speedup_at(const struct publication *plot, double x)
 
 /* Published points. */
 
-/* A number that all points of the sweep have in common; NAN: not known. */
-static double held_by_all(const struct publication *plot, const char *path)
-{
-    const char *column = strcmp(path, "run.actor_count") == 0 ? "actor_count" : path;
-    return fulcrum_table_constant(plot->points, column);
-}
-
 /* NAN where a point says nothing of x. */
 static double x_of(
     const struct publication *plot, const struct fulcrum_reference_point *point)
@@ -155,12 +148,6 @@ static double x_of(
     const struct fulcrum_reference_setting *setting =
         fulcrum_reference_find_setting(point, plot->path);
     return setting != NULL ? setting->number : FULCRUM_UNKNOWN;
-}
-
-static double base_of(
-    const struct publication *plot, const struct fulcrum_reference *reference)
-{
-    return x_of(plot, &reference->points[reference->relative_to]);
 }
 
 static bool same(double a, double b)
@@ -235,7 +222,7 @@ static bool find_link(const struct publication *plot, struct carried *from)
 {
     const char *name = from->reference->name;
     const char *what = "predicted";
-    double x = base_of(plot, from->reference);
+    double x = x_of(plot, &from->reference->points[from->reference->relative_to]);
     char value[24];
     char at[24];
     if (same(x, plot->relative_x)) {
@@ -253,7 +240,8 @@ static bool find_link(const struct publication *plot, struct carried *from)
     }
     for (size_t i = 0; i < plot->reference_count && isnan(stated.number); i++) {
         const struct fulcrum_reference *other = plot->references[i];
-        if (other->is_relative && same(base_of(plot, other), plot->relative_x)) {
+        if (other->is_relative &&
+            same(x_of(plot, &other->points[other->relative_to]), plot->relative_x)) {
             stated = stated_at(plot, other, x);
             what = isnan(stated.number) ? what : "published";
         }
@@ -325,7 +313,11 @@ static bool is_obstructed(
     }
     for (size_t k = 0; k < point->setting_count; k++) {
         const struct fulcrum_reference_setting *setting = &point->settings[k];
-        double held = held_by_all(plot, setting->path);
+        /* A number that all points of the sweep have in common; NAN: not known. */
+        const char *path = setting->path;
+        const char *column =
+            strcmp(path, "run.actor_count") == 0 ? "actor_count" : path;
+        double held = fulcrum_table_constant(plot->points, column);
         if (strcmp(setting->path, plot->path) != 0 && !isnan(setting->number) &&
             !isnan(held) && !same(held, setting->number)) {
             (void)snprintf(from->obstacle, size, "is of %s = %.6g, the sweep of %.6g",
@@ -363,7 +355,7 @@ static enum fulcrum_status lay_over(const struct publication *plot,
     FAIL_IF(reference->is_relative && !is_power && !find_link(plot, &from), err,
         FULCRUM_ERR_UNSUPPORTED,
         "reference %s: its ratios refer to %s = %.6g, which the sweep does not reach",
-        name, plot->path, base_of(plot, reference));
+        name, plot->path, x_of(plot, &reference->points[reference->relative_to]));
     for (size_t i = 0; i < reference->point_count; i++) {
         if (is_base(plot, &from, i)) {
             continue;

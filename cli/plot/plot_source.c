@@ -14,7 +14,6 @@
 
 #include "cli/message.h"
 #include "model/design/design.h"
-#include "model/nearest.h"
 #include "model/quantity.h"
 #include "model/status.h"
 #include "model/try.h"

@@ -61,23 +61,6 @@ static enum fulcrum_status check_column(const struct fulcrum_table *table,
 
 /* --- Heat maps --- */
 
-/* Points that differ in a text would lie over each other. */
-static enum fulcrum_status check_texts(
-    const struct fulcrum_table *points, struct fulcrum_error *err)
-{
-    static const char *const texts[] = {"machine", "workload", "calibration"};
-    for (size_t i = 0; i < fulcrum_table_rows(points) * 3; i++) {
-        const char *first = fulcrum_table_at(points, 0, texts[i % 3]).text;
-        const char *here = fulcrum_table_at(points, i / 3, texts[i % 3]).text;
-        FAIL_IF(first != NULL && here != NULL && strcmp(first, here) != 0, err,
-            FULCRUM_ERR_FORMAT,
-            "the %s varies too, '%s' and '%s': a heat map takes a sweep over two "
-            "fields",
-            texts[i % 3], first, here);
-    }
-    return FULCRUM_OK;
-}
-
 /* Columns. */
 struct axes {
     const char *x;
@@ -114,27 +97,18 @@ static enum fulcrum_status find_axes(const struct fulcrum_plot_job *job,
         "%s varies too, beside %s and %s: a heat map takes a sweep over two fields",
         fulcrum_table_column(points, fields.columns[third]).key, x, y);
     *out = (struct axes){x, y};
-    return check_texts(points, err);
-}
-
-/* Each flag of points that could run; the first reason stands for those that could not.
- */
-static void add_footnote(
-    struct fulcrum_result *result, const struct fulcrum_table *points)
-{
-    struct fulcrum_string footnote = {0};
-    size_t failed = fulcrum_plot_flags_add(&footnote, points);
-    size_t row = 0;
-    while (failed > 0 && fulcrum_plot_ran(points, row)) {
-        row++;
+    /* Points that differ in a text would lie over each other. */
+    static const char *const texts[] = {"machine", "workload", "calibration"};
+    for (size_t i = 0; i < fulcrum_table_rows(points) * 3; i++) {
+        const char *first = fulcrum_table_at(points, 0, texts[i % 3]).text;
+        const char *here = fulcrum_table_at(points, i / 3, texts[i % 3]).text;
+        FAIL_IF(first != NULL && here != NULL && strcmp(first, here) != 0, err,
+            FULCRUM_ERR_FORMAT,
+            "the %s varies too, '%s' and '%s': a heat map takes a sweep over two "
+            "fields",
+            texts[i % 3], first, here);
     }
-    if (failed > 0) {
-        fulcrum_string_add(&footnote, "%s%zu of %zu points cannot run, one as %s",
-            footnote.length > 0 ? "; " : "", failed, fulcrum_table_rows(points),
-            fulcrum_plot_text(points, row, "status"));
-    }
-    fulcrum_result_text(result, "heat_footnote", NULL, fulcrum_string_get(&footnote));
-    fulcrum_string_clear(&footnote);
+    return FULCRUM_OK;
 }
 
 /* Machines that people know, to be marked on charts. */
@@ -214,7 +188,21 @@ enum fulcrum_status fulcrum_plot_heat_add(const struct fulcrum_plot_job *job,
     struct axes axes = {NULL, NULL};
     TRY(check_column(points, "--metric", metric_of(job), err));
     TRY(find_axes(job, points, &axes, err));
-    add_footnote(result, points);
+    /* Each flag of points that could run; the first reason stands for those that
+     * could not. */
+    struct fulcrum_string footnote = {0};
+    size_t failed = fulcrum_plot_flags_add(&footnote, points);
+    size_t row = 0;
+    while (failed > 0 && fulcrum_plot_ran(points, row)) {
+        row++;
+    }
+    if (failed > 0) {
+        fulcrum_string_add(&footnote, "%s%zu of %zu points cannot run, one as %s",
+            footnote.length > 0 ? "; " : "", failed, fulcrum_table_rows(points),
+            fulcrum_plot_text(points, row, "status"));
+    }
+    fulcrum_result_text(result, "heat_footnote", NULL, fulcrum_string_get(&footnote));
+    fulcrum_string_clear(&footnote);
     return add_landmarks(result, job->machines, axes.x, axes.y, err);
 }
 
@@ -412,19 +400,6 @@ static void add_colour(const struct front *front, size_t index)
     }
 }
 
-/* What varies and is no axis names points. */
-static void find_fields(struct front *front)
-{
-    const struct fulcrum_plot_fields all = fulcrum_plot_fields_of(front->points);
-    for (size_t i = 0; i < all.count; i++) {
-        const char *path = fulcrum_table_column(front->points, all.columns[i]).key;
-        if (strcmp(path, front->metrics.items[0].name) != 0 &&
-            strcmp(path, front->metrics.items[1].name) != 0) {
-            front->fields.columns[front->fields.count++] = all.columns[i];
-        }
-    }
-}
-
 /* A point of the front. Some are named, evenly along it, its ends among them. */
 static void add_front_point(const struct front *front, size_t place)
 {
@@ -498,7 +473,15 @@ enum fulcrum_status fulcrum_plot_pareto_add(const struct fulcrum_plot_job *job,
     TRY_OR_END(find_metrics(&front, result, job->pareto, err));
     TRY_OR_END(find_front(&front, err));
     find_colours(&front);
-    find_fields(&front);
+    /* What varies and is no axis names points. */
+    const struct fulcrum_plot_fields all = fulcrum_plot_fields_of(front.points);
+    for (size_t i = 0; i < all.count; i++) {
+        const char *path = fulcrum_table_column(front.points, all.columns[i]).key;
+        if (strcmp(path, front.metrics.items[0].name) != 0 &&
+            strcmp(path, front.metrics.items[1].name) != 0) {
+            front.fields.columns[front.fields.count++] = all.columns[i];
+        }
+    }
     for (size_t i = 0; i < front.count; i++) {
         add_front_point(&front, i);
     }

@@ -179,25 +179,6 @@ static void add_options(const struct settings *settings,
     }
 }
 
-static enum fulcrum_status ask_words(struct asking *asking,
-    const struct fulcrum_report_case *machine, struct fulcrum_reply *reply,
-    struct fulcrum_error *err)
-{
-    const struct fulcrum_command *command =
-        fulcrum_command_find(fulcrum_commands(), reply->words.items[0]);
-    if (has_option(command, "machine")) {
-        fulcrum_argv_text_add(&reply->words, "-m");
-        fulcrum_argv_text_add(&reply->words, "%s", machine->preset);
-        add_options(asking->settings, command, &reply->words);
-    }
-    TRY(fulcrum_reply_ask(reply, asking->context, err));
-    if (*asking->stop != 0) {
-        asking->context->exit_code = FULCRUM_EXIT_INTERRUPTED;
-        return fulcrum_fail(err, FULCRUM_ERR_INTERRUPTED, "interrupted");
-    }
-    return FULCRUM_OK;
-}
-
 static enum fulcrum_status ask_section(struct asking *asking,
     const struct fulcrum_report_section *section, struct fulcrum_report_case *machine,
     struct fulcrum_error *err)
@@ -212,7 +193,18 @@ static enum fulcrum_status ask_section(struct asking *asking,
         }
         replies->count++;
         if (reply->words.count > 0) {
-            TRY(ask_words(asking, machine, reply, err));
+            const struct fulcrum_command *command =
+                fulcrum_command_find(fulcrum_commands(), reply->words.items[0]);
+            if (has_option(command, "machine")) {
+                fulcrum_argv_text_add(&reply->words, "-m");
+                fulcrum_argv_text_add(&reply->words, "%s", machine->preset);
+                add_options(asking->settings, command, &reply->words);
+            }
+            TRY(fulcrum_reply_ask(reply, asking->context, err));
+            if (*asking->stop != 0) {
+                asking->context->exit_code = FULCRUM_EXIT_INTERRUPTED;
+                return fulcrum_fail(err, FULCRUM_ERR_INTERRUPTED, "interrupted");
+            }
         }
     }
     asking->done++;
@@ -222,13 +214,22 @@ static enum fulcrum_status ask_section(struct asking *asking,
     return FULCRUM_OK;
 }
 
-/*
- * Without the prediction there is nothing to report: its refusal is the command's. What
- * it warned of becomes notes, said once: a file that is sent has no standard error.
- */
-static enum fulcrum_status take_prediction(struct asking *asking,
+/* The prediction always is asked: everything else depends on it. */
+static bool is_asked(
+    const struct fulcrum_report_job *job, const struct fulcrum_report_section *section)
+{
+    return section == &fulcrum_report_prediction ||
+           (fulcrum_report_asks(section) && fulcrum_report_is_wanted(job, section));
+}
+
+static enum fulcrum_status ask_machine(struct asking *asking,
     struct fulcrum_report_case *machine, struct fulcrum_error *err)
 {
+    const struct fulcrum_report_section *const *sections = fulcrum_report_sections();
+    TRY(ask_section(asking, &fulcrum_report_prediction, machine, err));
+    /* Without the prediction there is nothing to report: its refusal is the
+     * command's. What it warned of becomes notes, said once: a file that is sent has no
+     * standard error. */
     struct fulcrum_reply *reply = fulcrum_report_predicted(machine);
     char *rest = NULL;
     if (reply->result == NULL) {
@@ -247,23 +248,6 @@ static enum fulcrum_status take_prediction(struct asking *asking,
     bool is_here = strcmp(name, "this") == 0 && cpu[0] != '\0';
     (void)snprintf(machine->name, sizeof machine->name, "%s%s%s",
         is_here ? "this machine (" : name, is_here ? cpu : "", is_here ? ")" : "");
-    return FULCRUM_OK;
-}
-
-/* The prediction always is asked: everything else depends on it. */
-static bool is_asked(
-    const struct fulcrum_report_job *job, const struct fulcrum_report_section *section)
-{
-    return section == &fulcrum_report_prediction ||
-           (fulcrum_report_asks(section) && fulcrum_report_is_wanted(job, section));
-}
-
-static enum fulcrum_status ask_machine(struct asking *asking,
-    struct fulcrum_report_case *machine, struct fulcrum_error *err)
-{
-    const struct fulcrum_report_section *const *sections = fulcrum_report_sections();
-    TRY(ask_section(asking, &fulcrum_report_prediction, machine, err));
-    TRY(take_prediction(asking, machine, err));
     for (size_t i = 0; sections[i] != NULL; i++) {
         if (sections[i] != &fulcrum_report_prediction &&
             is_asked(asking->job, sections[i])) {
@@ -271,48 +255,6 @@ static enum fulcrum_status ask_machine(struct asking *asking,
         }
     }
     return FULCRUM_OK;
-}
-
-static enum fulcrum_status ask_all(struct asking *asking, struct fulcrum_error *err)
-{
-    const struct fulcrum_report_section *const *sections = fulcrum_report_sections();
-    for (size_t i = 0; sections[i] != NULL; i++) {
-        asking->section_count += is_asked(asking->job, sections[i]) ? 1 : 0;
-    }
-    asking->stop = fulcrum_interrupt_watch();
-    fulcrum_progress_start(&asking->progress, asking->context);
-    enum fulcrum_status status = FULCRUM_OK;
-    for (size_t i = 0; status == FULCRUM_OK && i < asking->job->case_count; i++) {
-        status = ask_machine(asking, asking->job->cases[i], err);
-    }
-    fulcrum_progress_end(&asking->progress);
-    return status;
-}
-
-/* What can be refused before anything is asked. */
-static enum fulcrum_status check_settings(const struct settings *settings,
-    struct fulcrum_context *context, struct fulcrum_error *err)
-{
-    FULCRUM_USAGE_IF(settings->machines.count > FULCRUM_REPORT_MACHINES_MOST, context,
-        err, FULCRUM_ERR_RANGE,
-        "--machine is given %zu times: a report takes at most %d",
-        settings->machines.count, (int)FULCRUM_REPORT_MACHINES_MOST);
-    TRY(fulcrum_machine_names_check(&settings->machines, context, err));
-    for (size_t i = 0; i < settings->sections.count; i++) {
-        TRY(fulcrum_name_check(settings->sections.items[i], "section",
-            fulcrum_report_section_name, context, err));
-    }
-    return FULCRUM_OK;
-}
-
-static void add_case(struct fulcrum_report_job *job, const char *preset)
-{
-    struct fulcrum_report_case *added = fulcrum_allocate(1, sizeof *added);
-    added->job = job;
-    added->preset = preset;
-    fulcrum_argv_text_add(&job->line, "-m");
-    fulcrum_argv_text_add(&job->line, "%s", preset);
-    job->cases[job->case_count++] = added;
 }
 
 static void clear_job(struct fulcrum_report_job *job)
@@ -333,7 +275,16 @@ static enum fulcrum_status run_report(
     const void *data, struct fulcrum_context *context, struct fulcrum_error *err)
 {
     const struct settings *settings = data;
-    TRY(check_settings(settings, context, err));
+    /* What can be refused before anything is asked. */
+    FULCRUM_USAGE_IF(settings->machines.count > FULCRUM_REPORT_MACHINES_MOST, context,
+        err, FULCRUM_ERR_RANGE,
+        "--machine is given %zu times: a report takes at most %d",
+        settings->machines.count, (int)FULCRUM_REPORT_MACHINES_MOST);
+    TRY(fulcrum_machine_names_check(&settings->machines, context, err));
+    for (size_t i = 0; i < settings->sections.count; i++) {
+        TRY(fulcrum_name_check(settings->sections.items[i], "section",
+            fulcrum_report_section_name, context, err));
+    }
     struct fulcrum_report_job job = {.sections = settings->sections,
         .calibrations = settings->design.calibrations,
         .title = settings->title,
@@ -341,10 +292,26 @@ static enum fulcrum_status run_report(
     struct asking asking = {.settings = settings, .job = &job, .context = context};
     fulcrum_report_words(&job.line, "fulcrum report");
     for (size_t i = 0; i < settings->machines.count; i++) {
-        add_case(&job, settings->machines.items[i]);
+        const char *preset = settings->machines.items[i];
+        struct fulcrum_report_case *added = fulcrum_allocate(1, sizeof *added);
+        added->job = &job;
+        added->preset = preset;
+        fulcrum_argv_text_add(&job.line, "-m");
+        fulcrum_argv_text_add(&job.line, "%s", preset);
+        job.cases[job.case_count++] = added;
     }
     add_options(settings, NULL, &job.line);
-    enum fulcrum_status status = ask_all(&asking, err);
+    const struct fulcrum_report_section *const *sections = fulcrum_report_sections();
+    for (size_t i = 0; sections[i] != NULL; i++) {
+        asking.section_count += is_asked(asking.job, sections[i]) ? 1 : 0;
+    }
+    asking.stop = fulcrum_interrupt_watch();
+    fulcrum_progress_start(&asking.progress, asking.context);
+    enum fulcrum_status status = FULCRUM_OK;
+    for (size_t i = 0; status == FULCRUM_OK && i < asking.job->case_count; i++) {
+        status = ask_machine(&asking, asking.job->cases[i], err);
+    }
+    fulcrum_progress_end(&asking.progress);
     if (status == FULCRUM_OK) {
         fulcrum_report_document_write(&job, context->out);
         long size = ftell(context->out);

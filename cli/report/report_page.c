@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/fulcrum_report_css.h"
 #include "cli/report/report_section.h"
 #include "model/try.h"
 #include "plots/chart/canvas.h"
@@ -177,157 +178,9 @@ bool fulcrum_report_has_answer(const struct fulcrum_reply *reply, FILE *out)
     return reply->result != NULL;
 }
 
-/* The style sheet of an HTML report. */
-
-/*
- * Colours of the page are variables, those of charts attributes: both have dark ones,
- * for screens only, as paper is white. Tables scroll in their box, so that the page
- * never does sideways. Of each chart one of two pictures is shown.
- */
-static const char *const sheet[] = {
-    ":root{--paper:#fff;--field:#f4f6f8;--ink:#1a1a1a;--soft:#555;--line:#d9dde2;"
-    "--shade:#0003;--accent:#0064a0}\n",
-    "@media screen and (prefers-color-scheme:dark){:root{--paper:#16191d;"
-    "--shade:#fff4;--field:#1f242a;--ink:#e9eaec;--soft:#b0b6bd;--line:#3a4149;--"
-    "accent:#7cc4f5}}\n",
-    "*{box-sizing:border-box}\n",
-    "html{color-scheme:light "
-    "dark;-webkit-text-size-adjust:100%;text-size-adjust:100%}\n",
-    "body{margin:0;background:var(--paper);color:var(--ink);"
-    "font:1rem/1.5 system-ui,-apple-system,\"Segoe UI\",Roboto,\"DejaVu Sans\","
-    "sans-serif}\n",
-    "header,main,footer{max-width:54rem;margin:0 auto;padding:0 1rem}\n",
-    "header{padding-top:1.5rem}\nmain{padding-bottom:1rem}\n",
-    "h1{font-size:1.7rem;line-height:1.2;margin:0 0 .25rem;overflow-wrap:anywhere}\n",
-    "h2{font-size:1.3rem;line-height:1.25;margin:2.5rem 0 .5rem;padding-top:.75rem;"
-    "border-top:1px solid var(--line)}\n",
-    "h3{font-size:1.05rem;margin:1.75rem 0 .25rem;overflow-wrap:anywhere}\n",
-    "p,ul.words,figcaption{max-width:44rem}\np{margin:.5rem 0}\n",
-    ".kicker,.run{color:var(--soft);margin:0 0 .25rem}\n.kicker{font-size:.85rem}\n",
-    "a{color:var(--accent)}\n",
-    ".skip{position:absolute;left:-999rem}\n"
-    ".skip:focus{left:1rem;top:.5rem;background:var(--paper);padding:.5rem}\n",
-    ".cards{display:grid;grid-template-columns:repeat(auto-fit,minmax(13rem,1fr));"
-    "gap:.6rem;margin:1rem 0}\n",
-    ".cards div{background:var(--field);border:1px solid var(--line);"
-    "border-radius:.5rem;padding:.6rem .8rem}\n",
-    ".cards dt{color:var(--soft);font-size:.85rem}\n.cards dd{margin:0}\n"
-    ".cards strong{display:block;font-size:1.35rem;line-height:1.25}\n"
-    ".cards span{display:block;color:var(--soft);font-size:.85rem;line-height:1.3}\n",
-    "ul.words{padding-left:1.2rem}\nul.words li{margin:.5rem 0}\n",
-    "nav ul{list-style:none;display:flex;flex-wrap:wrap;gap:.1rem 1.1rem;padding:0;"
-    "margin:1rem 0 0}\nnav a{display:inline-block;padding:.3rem 0}\n",
-    "figure{margin:1rem "
-    "0}\nfigcaption{margin-top:.6rem}\nfigcaption,.made,.note,footer{color:var(--soft);"
-    "font-size:.85rem}\n",
-    "svg{display:block;width:100%;height:auto}\nsvg.chart{overflow:visible}\n"
-    "svg.chart text{font-family:\"DejaVu Sans\",Verdana,system-ui,sans-serif}\n"
-    "svg.chart polyline{stroke-linejoin:round}\n.narrow{display:none}\n",
-    "svg.whisker{width:10rem;height:1rem;margin-top:.2rem;fill:var(--accent);"
-    "stroke:var(--accent)}\nsvg.whisker .track{stroke:var(--line)}\n"
-    "svg.whisker .range{stroke-width:2.5}\n"
-    "svg.whisker .mark{stroke:var(--soft);stroke-width:1;stroke-dasharray:3 3}\n",
-    "svg.bar{height:1.75rem;border-radius:.25rem;margin:.75rem 0}\n",
-    "rect.s0{fill:var(--s0)}rect.s1{fill:var(--s1)}rect.s2{fill:var(--s2)}"
-    "rect.s3{fill:var(--s3)}\n",
-    ".parts tbody th::before{content:\"\";display:inline-block;width:.8em;height:.8em;"
-    "border-radius:.15em;margin-right:.5em;background:var(--s0);"
-    "print-color-adjust:exact;-webkit-print-color-adjust:exact}\n"
-    ".parts tr:nth-child(2) th::before{background:var(--s1)}"
-    ".parts tr:nth-child(3) th::before{background:var(--s2)}"
-    ".parts tr:nth-child(4) th::before{background:var(--s3)}\n",
-    /* A shade at an edge says that the table goes on beyond it: covers move along with
-     * the table, shades stay. */
-    ".scroll{overflow-x:auto;margin:1rem 0;background:"
-    "linear-gradient(to right,var(--paper) 40%,transparent) 0/2rem 100% no-repeat "
-    "local,"
-    "linear-gradient(to left,var(--paper) 40%,transparent) 100%/2rem 100% no-repeat "
-    "local,"
-    "linear-gradient(to right,var(--shade),transparent) 0/.9rem 100% no-repeat scroll,"
-    "linear-gradient(to left,var(--shade),transparent) 100%/.9rem 100% no-repeat "
-    "scroll}\n",
-    "table{border-collapse:collapse;font-size:.9rem;min-width:60%}\n",
-    "caption{text-align:left;font-weight:600;padding:.25rem 0}\n"
-    "caption span{position:sticky;left:0;display:inline-block;"
-    "max-width:min(44rem,calc(100vw - 2rem))}\n",
-    "th,td{text-align:left;vertical-align:top;padding:.3rem .9rem .3rem 0;"
-    "border-bottom:1px solid var(--line)}\n"
-    "tbody th{font-weight:400}\ntbody th.name{min-width:8rem}\nthead "
-    "th{color:var(--soft);"
-    "font-weight:600;vertical-align:bottom}\n",
-    "th.n,td.n{text-align:right;font-variant-numeric:tabular-nums}\n"
-    "td.n{white-space:nowrap}\ntd small{display:block;color:var(--soft);"
-    "font-size:.85em}\ntbody th code{white-space:nowrap}\n",
-    "td.long{min-width:14rem;max-width:30rem}\n",
-    "td.origin-measured,td.origin-fitted{font-weight:600}\ntd.origin-prior{font-style:"
-    "italic}\n",
-    "code{font-family:ui-monospace,\"DejaVu Sans Mono\",monospace;font-size:.85em;"
-    "overflow-wrap:anywhere}\n",
-    "pre{background:var(--field);border:1px solid var(--line);border-radius:.5rem;"
-    "padding:.6rem .8rem;white-space:pre-wrap}\n",
-    "dl.notes{font-size:.9rem}\ndl.notes div{margin:.35rem 0}\n"
-    "dl.notes dt{color:var(--soft)}\ndl.notes dd{margin:0 0 0 1rem;"
-    "overflow-wrap:anywhere;max-width:44rem}\n",
-    "footer{padding-bottom:2rem;border-top:1px solid var(--line)}\n",
-    "@media screen and (max-width:40rem){h1{font-size:1.4rem}"
-    ".cards{grid-template-columns:1fr 1fr;gap:.4rem}"
-    ".cards div{padding:.5rem .6rem}.cards strong{font-size:1.15rem}"
-    "svg.whisker{width:5rem}table{font-size:.85rem}th,td{padding-right:.5rem}"
-    "tbody th.name{min-width:6.5rem}"
-    ".stack thead{display:none}.stack tr{display:grid;"
-    "grid-template-columns:1fr auto;gap:0 .75rem;padding:.35rem 0;"
-    "border-bottom:1px solid var(--line)}.stack th,.stack td{border:0;padding:0}"
-    ".stack td:last-child{grid-column:1/-1;max-width:none;min-width:0;"
-    "color:var(--soft)}.stack th code{white-space:normal}"
-    ".wide{display:none}.narrow{display:block}}\n",
-    "@page{margin:16mm}\n",
-    "@media print{body{font-size:10pt}nav,.skip{display:none}"
-    "header,main,footer{max-width:none;padding:0}"
-    "figure,tr,.cards div,li,svg,pre{break-inside:avoid}"
-    "h2,h3,caption,thead{break-after:avoid}"
-    "p:has(+figure){break-after:avoid;break-inside:avoid}"
-    "main>section:nth-of-type(2){break-before:page}p{orphans:3;widows:3}.scroll{"
-    "overflow:visible;background:none}"
-    "table{font-size:8.5pt}td.n{white-space:normal}tbody "
-    "th,td.long{min-width:0}"
-    "code{font-size:.8em}svg.chart{width:auto;max-width:100%;height:115mm}}\n",
-};
-
-/* Styles of charts that the sheet's s0, s1 and so on have. */
+/* Styles of charts that the style sheet's s0, s1 and so on have. */
 static const size_t part_styles[] = {0, 2, 1, 7};
 enum { PART_STYLES = sizeof part_styles / sizeof part_styles[0] };
-
-/* A chart's colours: what stands in the picture, and what a dark screen shows. */
-static void write_dark_charts(FILE *out)
-{
-    size_t count = 0;
-    const struct fulcrum_shade *shades = fulcrum_palette_shades(&count);
-    (void)fputs("@media screen and (prefers-color-scheme:dark){\n", out);
-    for (size_t i = 0; i < count; i++) {
-        (void)fprintf(out,
-            "svg.chart [fill=\"#%06x\"]{fill:#%06x}"
-            "svg.chart [stroke=\"#%06x\"]{stroke:#%06x}\n",
-            shades[i].rgb, shades[i].dark_rgb, shades[i].rgb, shades[i].dark_rgb);
-        for (size_t k = 0; k < PART_STYLES; k++) {
-            if (fulcrum_palette_pen(part_styles[k]).rgb == shades[i].rgb) {
-                (void)fprintf(out, ":root{--s%zu:#%06x}\n", k, shades[i].dark_rgb);
-            }
-        }
-    }
-    (void)fputs("}\n", out);
-}
-
-static void write_style(FILE *out)
-{
-    for (size_t i = 0; i < sizeof sheet / sizeof sheet[0]; i++) {
-        (void)fputs(sheet[i], out);
-    }
-    for (size_t k = 0; k < PART_STYLES; k++) {
-        (void)fprintf(
-            out, ":root{--s%zu:#%06x}\n", k, fulcrum_palette_pen(part_styles[k]).rgb);
-    }
-    write_dark_charts(out);
-}
 
 /* The document. */
 
@@ -441,8 +294,9 @@ static void write_title(struct fulcrum_report_job *job, FILE *out)
     }
 }
 
-static void write_head(struct fulcrum_report_job *job, FILE *out)
+void fulcrum_report_document_write(struct fulcrum_report_job *job, FILE *out)
 {
+    const struct fulcrum_report_section *const *sections = fulcrum_report_sections();
     (void)fputs("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n"
                 "<meta charset=\"utf-8\">\n"
                 "<meta name=\"viewport\" content=\"width=device-width, "
@@ -454,7 +308,28 @@ static void write_head(struct fulcrum_report_job *job, FILE *out)
         out);
     write_title(job, out);
     (void)fputs("</title>\n<style>\n", out);
-    write_style(out);
+    (void)fwrite(fulcrum_report_css, 1, sizeof fulcrum_report_css, out);
+    for (size_t k = 0; k < PART_STYLES; k++) {
+        (void)fprintf(
+            out, ":root{--s%zu:#%06x}\n", k, fulcrum_palette_pen(part_styles[k]).rgb);
+    }
+    /* A chart's colours: what stands in the picture, and what a dark screen
+     * shows. */
+    size_t count = 0;
+    const struct fulcrum_shade *shades = fulcrum_palette_shades(&count);
+    (void)fputs("@media screen and (prefers-color-scheme:dark){\n", out);
+    for (size_t i = 0; i < count; i++) {
+        (void)fprintf(out,
+            "svg.chart [fill=\"#%06x\"]{fill:#%06x}"
+            "svg.chart [stroke=\"#%06x\"]{stroke:#%06x}\n",
+            shades[i].rgb, shades[i].dark_rgb, shades[i].rgb, shades[i].dark_rgb);
+        for (size_t k = 0; k < PART_STYLES; k++) {
+            if (fulcrum_palette_pen(part_styles[k]).rgb == shades[i].rgb) {
+                (void)fprintf(out, ":root{--s%zu:#%06x}\n", k, shades[i].dark_rgb);
+            }
+        }
+    }
+    (void)fputs("}\n", out);
     (void)fputs("</style>\n</head>\n<body>\n"
                 "<a class=\"skip\" href=\"#content\">To the content</a>\n"
                 "<header>\n<p class=\"kicker\">Fulcrum: CPU and GPU in balance</p>\n"
@@ -462,12 +337,6 @@ static void write_head(struct fulcrum_report_job *job, FILE *out)
         out);
     write_title(job, out);
     (void)fputs("</h1>\n</header>\n<main id=\"content\">\n", out);
-}
-
-void fulcrum_report_document_write(struct fulcrum_report_job *job, FILE *out)
-{
-    const struct fulcrum_report_section *const *sections = fulcrum_report_sections();
-    write_head(job, out);
     sections[0]->write(job->cases[0], out);
     write_contents(job, out);
     for (size_t i = 1; sections[i] != NULL; i++) {

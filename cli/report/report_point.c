@@ -7,7 +7,6 @@
 
 #include "calibrate/reference/baseline.h"
 #include "cli/report/report_section.h"
-#include "model/design/design.h"
 #include "model/try.h"
 #include "presets/load/preset_folders.h"
 
@@ -23,18 +22,6 @@ static void add_output(struct fulcrum_table *table, const char *key,
 {
     fulcrum_plot_cell_add(
         table, key, fulcrum_report_output(machine, output != NULL ? output : ""));
-}
-
-/* Notes of the solver and of where numbers come from, and what `predict` warned of. */
-static void write_flags(const struct fulcrum_result *point, FILE *out)
-{
-    const struct fulcrum_table *flags = fulcrum_result_table_of(point, "flags");
-    size_t count = flags != NULL ? fulcrum_table_rows(flags) : 0;
-    (void)fputs(count > 0 ? "<p>To be known about it:</p>\n<ul>\n" : "", out);
-    for (size_t i = 0; i < count; i++) {
-        fulcrum_html_element(out, "li", "%s", fulcrum_table_cell(flags, i, 0).text);
-    }
-    (void)fputs(count > 0 ? "</ul>\n" : "", out);
 }
 
 static void write_prediction(struct fulcrum_report_case *machine, FILE *out)
@@ -55,7 +42,16 @@ static void write_prediction(struct fulcrum_report_case *machine, FILE *out)
             .look = "stack",
             .columns = "quantity=quantity;value:named=value;meaning=meaning"},
         out);
-    write_flags(machine->point, out);
+    /* Notes of the solver and of where numbers come from, and what `predict` warned
+     * of. */
+    const struct fulcrum_result *point = machine->point;
+    const struct fulcrum_table *flags = fulcrum_result_table_of(point, "flags");
+    size_t count = flags != NULL ? fulcrum_table_rows(flags) : 0;
+    (void)fputs(count > 0 ? "<p>To be known about it:</p>\n<ul>\n" : "", out);
+    for (size_t i = 0; i < count; i++) {
+        fulcrum_html_element(out, "li", "%s", fulcrum_table_cell(flags, i, 0).text);
+    }
+    (void)fputs(count > 0 ? "</ul>\n" : "", out);
     fulcrum_report_made_with(fulcrum_report_predicted(machine), out);
 }
 
@@ -78,30 +74,6 @@ static const struct stage {
 };
 
 enum { STAGES = sizeof stages / sizeof stages[0] };
-
-/* One bar of parts; the table below it says what they are, in the same colours. */
-static void write_bar(const struct fulcrum_table *table, FILE *out)
-{
-    double x = 0.0;
-    (void)fputs(
-        "<svg class=\"bar\" viewBox=\"0 0 600 28\" preserveAspectRatio=\"none\" "
-        "role=\"img\" aria-label=\"",
-        out);
-    for (size_t i = 0; i < fulcrum_table_rows(table); i++) {
-        fulcrum_html_print(out, "%s%s %.0f %%", i > 0 ? ", " : "",
-            fulcrum_table_at(table, i, "stage").text,
-            100.0 * fulcrum_table_at(table, i, "cycle_frac").number);
-    }
-    (void)fputs("\">", out);
-    for (size_t i = 0; i < fulcrum_table_rows(table); i++) {
-        double width = 600.0 * fulcrum_table_at(table, i, "cycle_frac").number;
-        (void)fprintf(out,
-            "<rect class=\"s%zu\" x=\"%.1f\" width=\"%.1f\" height=\"28\"/>", i, x,
-            width);
-        x += width;
-    }
-    (void)fputs("</svg>\n", out);
-}
 
 /* The cycle at the design itself; nothing where its parts are not known. */
 static void write_cycle(struct fulcrum_report_case *machine, FILE *out)
@@ -130,7 +102,27 @@ static void write_cycle(struct fulcrum_report_case *machine, FILE *out)
     fulcrum_html_element(out, "p",
         "From one step of an environment to its next pass %s on average.", text);
     if (table != NULL) {
-        write_bar(table, out);
+        /* One bar of parts; the table below it says what they are, in the same
+         * colours. */
+        double x = 0.0;
+        (void)fputs(
+            "<svg class=\"bar\" viewBox=\"0 0 600 28\" preserveAspectRatio=\"none\" "
+            "role=\"img\" aria-label=\"",
+            out);
+        for (size_t i = 0; i < fulcrum_table_rows(table); i++) {
+            fulcrum_html_print(out, "%s%s %.0f %%", i > 0 ? ", " : "",
+                fulcrum_table_at(table, i, "stage").text,
+                100.0 * fulcrum_table_at(table, i, "cycle_frac").number);
+        }
+        (void)fputs("\">", out);
+        for (size_t i = 0; i < fulcrum_table_rows(table); i++) {
+            double width = 600.0 * fulcrum_table_at(table, i, "cycle_frac").number;
+            (void)fprintf(out,
+                "<rect class=\"s%zu\" x=\"%.1f\" width=\"%.1f\" height=\"28\"/>", i, x,
+                width);
+            x += width;
+        }
+        (void)fputs("</svg>\n", out);
     }
     fulcrum_report_table(rows, machine,
         (struct fulcrum_html_view){.caption = "Where the time of a cycle goes",
@@ -163,8 +155,19 @@ static void write_outputs(struct fulcrum_report_case *machine,
     fulcrum_report_table(rows, machine, view, out);
 }
 
-static void write_busy(struct fulcrum_report_case *machine, FILE *out)
+static void write_time(struct fulcrum_report_case *machine, FILE *out)
 {
+    static const struct fulcrum_report_figure figure = {
+        .label = "Where the time of a cycle goes, over the number of actors",
+        .content = FULCRUM_PLOT_SWEEP,
+        .chart = &fulcrum_chart_breakdown,
+        .height_pt = 360.0,
+        .narrow_height_pt = 400.0,
+        .parts = 0,
+        .scale = FULCRUM_ROW_SHARE,
+    };
+    struct fulcrum_result *sweep = fulcrum_report_first(machine, "actors");
+    write_cycle(machine, out);
     static const char *const keys[3] = {"busy_frac"};
     static const struct output_row parts[] = {
         {"threads open to actors", {"cpu_thread_busy_frac"}},
@@ -179,22 +182,6 @@ static void write_busy(struct fulcrum_report_case *machine, FILE *out)
         (struct fulcrum_html_view){.caption = "How busy each part is",
             .columns = "part=part;busy_frac:0:1=from 0 to 100 %;busy_frac=busy"},
         out);
-}
-
-static void write_time(struct fulcrum_report_case *machine, FILE *out)
-{
-    static const struct fulcrum_report_figure figure = {
-        .label = "Where the time of a cycle goes, over the number of actors",
-        .content = FULCRUM_PLOT_SWEEP,
-        .chart = &fulcrum_chart_breakdown,
-        .height_pt = 360.0,
-        .narrow_height_pt = 400.0,
-        .parts = 0,
-        .scale = FULCRUM_ROW_SHARE,
-    };
-    struct fulcrum_result *sweep = fulcrum_report_first(machine, "actors");
-    write_cycle(machine, out);
-    write_busy(machine, out);
     fulcrum_report_draw(&figure, sweep, out);
 }
 
@@ -496,20 +483,6 @@ static bool ask_calibrations(
     return asked != NULL;
 }
 
-static void write_notes(const struct fulcrum_table *notes, FILE *out)
-{
-    size_t count = notes != NULL ? fulcrum_table_rows(notes) : 0;
-    (void)fputs(count > 0 ? "<dl class=\"notes\">\n" : "", out);
-    for (size_t i = 0; i < count; i++) {
-        (void)fputs("<div><dt>", out);
-        fulcrum_html_text(out, fulcrum_table_at(notes, i, "key").text);
-        (void)fputs("</dt><dd>", out);
-        fulcrum_html_text(out, fulcrum_table_at(notes, i, "text").text);
-        (void)fputs("</dd></div>\n", out);
-    }
-    (void)fputs(count > 0 ? "</dl>\n" : "", out);
-}
-
 static void write_calibrations(struct fulcrum_report_case *machine, FILE *out)
 {
     struct fulcrum_report_replies *replies =
@@ -528,7 +501,17 @@ static void write_calibrations(struct fulcrum_report_case *machine, FILE *out)
             &(struct fulcrum_html_view){.caption = "Fits of the calibration",
                 .columns = "name=fit;form=form;point_count=points;"
                            "mape_frac=mean error;max_frac=largest;warning=warning"});
-        write_notes(fulcrum_result_table_of(result, "notes"), out);
+        const struct fulcrum_table *notes = fulcrum_result_table_of(result, "notes");
+        size_t count = notes != NULL ? fulcrum_table_rows(notes) : 0;
+        (void)fputs(count > 0 ? "<dl class=\"notes\">\n" : "", out);
+        for (size_t j = 0; j < count; j++) {
+            (void)fputs("<div><dt>", out);
+            fulcrum_html_text(out, fulcrum_table_at(notes, j, "key").text);
+            (void)fputs("</dt><dd>", out);
+            fulcrum_html_text(out, fulcrum_table_at(notes, j, "text").text);
+            (void)fputs("</dd></div>\n", out);
+        }
+        (void)fputs(count > 0 ? "</dl>\n" : "", out);
     }
 }
 

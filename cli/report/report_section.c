@@ -174,33 +174,6 @@ static double whole_threads(struct fulcrum_report_case *machine, double threads)
     return fmax(per_core, per_core * round(threads / per_core));
 }
 
-/*
- * Adds ratios from 1/16 to 4, half an octave apart: those of machines there are, and
- * well past the knee. Without GPUs there are no SMs: the threads themselves, 1/8 to
- * 8-fold.
- */
-static void add_ratios(
-    struct fulcrum_report_case *machine, struct fulcrum_argv_text *words)
-{
-    enum { STEPS = 13 };
-    double sms = fulcrum_report_field(machine, "run.sm_count") *
-                 fulcrum_report_field(machine, "run.gpu_count");
-    double threads = fulcrum_report_field(machine, "machine.cpu.thread_count");
-    bool has_gpu = fulcrum_report_has_gpu(machine) && sms > 0.0;
-    int first = has_gpu ? -8 : -6;
-    /* A learner on cores leaves the actors at least one more. */
-    double taken =
-        has_gpu ? 0.0 : fulcrum_report_field(machine, "machine.learner_core_count");
-    double least = whole_threads(machine, 1.0) * (taken + 1.0);
-    double values[STEPS + 1];
-    for (int i = 0; i < STEPS; i++) {
-        double wanted = (has_gpu ? sms : threads) * pow(2.0, (first + i) / 2.0);
-        values[i] = fmax(least, whole_threads(machine, wanted));
-    }
-    values[STEPS] = threads;
-    (void)add_axis(words, "machine.cpu.thread_count", values, STEPS + 1);
-}
-
 /* GPUs that share the actors, or 1. */
 static double sharers(struct fulcrum_report_case *machine)
 {
@@ -222,7 +195,26 @@ static bool ask_ratios(struct fulcrum_report_case *machine,
                       : fulcrum_report_field(machine, "machine.cpu.thread_count");
     double least = sharers(machine) * pow(2.0, fmax(0.0, round(log2(unit))));
     fulcrum_report_words(words, "explore");
-    add_ratios(machine, words);
+    /* Ratios from 1/16 to 4, half an octave apart: those of machines there are,
+     * and well past the knee. Without GPUs there are no SMs: the threads themselves,
+     * 1/8 to 8-fold. */
+    enum { STEPS = 13 };
+    double sms = fulcrum_report_field(machine, "run.sm_count") *
+                 fulcrum_report_field(machine, "run.gpu_count");
+    double threads = fulcrum_report_field(machine, "machine.cpu.thread_count");
+    bool has_gpu = fulcrum_report_has_gpu(machine) && sms > 0.0;
+    int first = has_gpu ? -8 : -6;
+    /* A learner on cores leaves the actors at least one more. */
+    double taken =
+        has_gpu ? 0.0 : fulcrum_report_field(machine, "machine.learner_core_count");
+    double lowest = whole_threads(machine, 1.0) * (taken + 1.0);
+    double values[STEPS + 1];
+    for (int i = 0; i < STEPS; i++) {
+        double wanted = (has_gpu ? sms : threads) * pow(2.0, (first + i) / 2.0);
+        values[i] = fmax(lowest, whole_threads(machine, wanted));
+    }
+    values[STEPS] = threads;
+    (void)add_axis(words, "machine.cpu.thread_count", values, STEPS + 1);
     fulcrum_report_words(words, "%s%.0f:%.0f:x2%s", before, least, 64.0 * least, after);
     return true;
 }

@@ -252,31 +252,6 @@ static struct fulcrum_cell balance_of(struct fulcrum_report_case *machine)
     return fulcrum_table_at(optima, count > 0 ? count - 1 : 0, "best_ratio");
 }
 
-static void write_cards(struct fulcrum_report_case *machine, FILE *out)
-{
-    struct fulcrum_cell steps = fulcrum_report_output(machine, "steps_per_s");
-    double agree = fulcrum_result_number_of(machine->point, "bottleneck_agree_frac");
-    char now[FULCRUM_QUANTITY_SIZE];
-    char detail[100] = "";
-    (void)fputs("<dl class=\"cards\">\n", out);
-    write_value_card("Steps per second", steps, "", "", out);
-    if (isfinite(agree) && isfinite(steps.lo)) {
-        (void)snprintf(detail, sizeof detail, "in %.0f %% of draws", 100.0 * agree);
-    }
-    write_card("Held back by", bottleneck_of(machine)->short_words, detail, out);
-    write_value_card("The whole training", fulcrum_report_output(machine, "runtime_s"),
-        "s", "", out);
-    fulcrum_quantity_words(
-        fulcrum_report_output(machine, "cpu_gpu_ratio_used").number, "", now);
-    (void)snprintf(detail, sizeof detail, "for steps per joule; here %s", now);
-    write_value_card("Best CPU/GPU ratio", balance_of(machine), "", detail, out);
-    write_value_card("Power behind the plug",
-        fulcrum_report_output(machine, "system_w"), "W", "", out);
-    write_value_card("Steps per joule, whole system",
-        fulcrum_report_output(machine, "steps_per_j_system"), "", "", out);
-    (void)fputs("</dl>\n", out);
-}
-
 /* "40 actors on 40 threads, 1 of 8 GPUs" */
 static void write_run(struct fulcrum_report_case *machine, FILE *out)
 {
@@ -419,21 +394,6 @@ static struct fulcrum_result *machine_rows(struct fulcrum_report_job *job)
     return found;
 }
 
-static void write_short(struct fulcrum_report_job *job, FILE *out)
-{
-    fulcrum_report_table(machine_rows(job), job->cases[0],
-        (struct fulcrum_html_view){.caption = "The machines in short",
-            .columns = "machine=machine;steps_per_s=steps;"
-                       "steps_per_j_system=steps, system;bottleneck=held back by;"
-                       "cpu_gpu_ratio_used:value=CPU/GPU ratio;best_ratio=best ratio"},
-        out);
-    (void)fputs("<ul class=\"words\">\n", out);
-    write_winner(job, "steps_per_s", "Throughput", out);
-    write_winner(job, "steps_per_j_gpu", "Performance per GPU watt", out);
-    write_winner(job, "steps_per_j_system", "Performance per system watt", out);
-    (void)fputs("</ul>\n", out);
-}
-
 static void write_summary(struct fulcrum_report_case *machine, FILE *out)
 {
     struct fulcrum_report_job *job = machine->job;
@@ -455,10 +415,42 @@ static void write_summary(struct fulcrum_report_case *machine, FILE *out)
         }
         fulcrum_html_element(out, "p class=\"run\"", "%s", fulcrum_string_get(&text));
         fulcrum_string_clear(&text);
-        write_short(job, out);
+        fulcrum_report_table(machine_rows(job), job->cases[0],
+            (struct fulcrum_html_view){.caption = "The machines in short",
+                .columns =
+                    "machine=machine;steps_per_s=steps;"
+                    "steps_per_j_system=steps, system;bottleneck=held back by;"
+                    "cpu_gpu_ratio_used:value=CPU/GPU ratio;best_ratio=best ratio"},
+            out);
+        (void)fputs("<ul class=\"words\">\n", out);
+        write_winner(job, "steps_per_s", "Throughput", out);
+        write_winner(job, "steps_per_j_gpu", "Performance per GPU watt", out);
+        write_winner(job, "steps_per_j_system", "Performance per system watt", out);
+        (void)fputs("</ul>\n", out);
     } else {
         write_run(machine, out);
-        write_cards(machine, out);
+        struct fulcrum_cell steps = fulcrum_report_output(machine, "steps_per_s");
+        double agree =
+            fulcrum_result_number_of(machine->point, "bottleneck_agree_frac");
+        char now[FULCRUM_QUANTITY_SIZE];
+        char detail[100] = "";
+        (void)fputs("<dl class=\"cards\">\n", out);
+        write_value_card("Steps per second", steps, "", "", out);
+        if (isfinite(agree) && isfinite(steps.lo)) {
+            (void)snprintf(detail, sizeof detail, "in %.0f %% of draws", 100.0 * agree);
+        }
+        write_card("Held back by", bottleneck_of(machine)->short_words, detail, out);
+        write_value_card("The whole training",
+            fulcrum_report_output(machine, "runtime_s"), "s", "", out);
+        fulcrum_quantity_words(
+            fulcrum_report_output(machine, "cpu_gpu_ratio_used").number, "", now);
+        (void)snprintf(detail, sizeof detail, "for steps per joule; here %s", now);
+        write_value_card("Best CPU/GPU ratio", balance_of(machine), "", detail, out);
+        write_value_card("Power behind the plug",
+            fulcrum_report_output(machine, "system_w"), "W", "", out);
+        write_value_card("Steps per joule, whole system",
+            fulcrum_report_output(machine, "steps_per_j_system"), "", "", out);
+        (void)fputs("</dl>\n", out);
         (void)fputs("<ul class=\"words\">\n", out);
         write_speed(machine, out);
         write_balance(machine, out);
@@ -474,18 +466,6 @@ const struct fulcrum_report_section fulcrum_report_summary = {
     .scope = FULCRUM_REPORT_ALL,
     .write = write_summary,
 };
-
-/* From zero to the largest end of any interval. */
-static double reach_of(const struct fulcrum_table *table, const char *output)
-{
-    double most = 0.0;
-    for (size_t i = 0; table != NULL && i < fulcrum_table_rows(table); i++) {
-        struct fulcrum_cell cell = fulcrum_table_at(table, i, output);
-        most = fmax(most, fmax(isfinite(cell.number) ? cell.number : 0.0,
-                              isfinite(cell.hi) ? cell.hi : 0.0));
-    }
-    return most;
-}
 
 /* Each metric in a table of its own: a dot needs the width of a phone. */
 static void write_machines(struct fulcrum_report_case *machine, FILE *out)
@@ -510,7 +490,13 @@ static void write_machines(struct fulcrum_report_case *machine, FILE *out)
         out);
     for (size_t i = 0; i < sizeof metrics / sizeof metrics[0]; i++) {
         const char *key = metrics[i].output;
-        double most = reach_of(table, key);
+        /* From zero to the largest end of any interval. */
+        double most = 0.0;
+        for (size_t j = 0; table != NULL && j < fulcrum_table_rows(table); j++) {
+            struct fulcrum_cell cell = fulcrum_table_at(table, j, key);
+            most = fmax(most, fmax(isfinite(cell.number) ? cell.number : 0.0,
+                                  isfinite(cell.hi) ? cell.hi : 0.0));
+        }
         char columns[200];
         (void)snprintf(columns, sizeof columns,
             "machine=machine;%s:0:%.17g=from zero;%s=%s", key, most, key,

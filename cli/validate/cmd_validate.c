@@ -18,7 +18,6 @@
 #include "cli/options/options.h"
 #include "cli/progress.h"
 #include "cli/validate/junit.h"
-#include "model/quantity.h"
 #include "model/string.h"
 #include "model/try.h"
 #include "presets/io/output.h"
@@ -172,40 +171,8 @@ static enum fulcrum_status predict_references(
     return status;
 }
 
-static void clear_job(struct job *job)
-{
-    for (size_t i = 0; i < job->count; i++) {
-        fulcrum_validation_clear(&job->sets[i]);
-    }
-    for (size_t i = 0; i < job->reference_count; i++) {
-        fulcrum_reference_free(job->references[i]);
-    }
-    for (size_t i = 0; i < job->calibration_count; i++) {
-        fulcrum_calibration_free(job->calibrations[i]);
-    }
-    free(job->sets);
-    free((void *)job->references);
-    free((void *)job->calibrations);
-    fulcrum_result_free(job->checks);
-    fulcrum_result_free(job->now);
-    fulcrum_result_free(job->stored);
-}
-
 /* Failed checks that are named one by one; JUnit has all of them. */
 enum { NAMED_MOST = 20 };
-
-/* Before the name of a calibration, or "by series" where there are several. Points that
- * the calibration was fitted to are not predicted "from" it. */
-static const char *joining_words(
-    const char *calibration, enum fulcrum_comparison_filter filter)
-{
-    if (calibration[0] == '\0') {
-        return "";
-    }
-    return filter == FULCRUM_COMPARE_FITTED || strchr(calibration, ' ') != NULL
-               ? ", "
-               : " from ";
-}
 
 /* Whether a set, or what is predicted of it, is within the user's bound. */
 static void check_set(const struct job *job, const struct fulcrum_validation *set)
@@ -233,73 +200,18 @@ static void check_set(const struct job *job, const struct fulcrum_validation *se
             errors.count == 1 ? "" : "s", 100.0 * errors.mape_frac,
             100.0 * most_mape_frac);
     }
+    /* A name, or "by series" where there are several. Points that the calibration was
+     * fitted to are not predicted "from" it. */
+    bool is_fitted = filter == FULCRUM_COMPARE_FITTED;
     fulcrum_check_add(job->table, set->reference->name, FULCRUM_CHECK_FAILED, &text,
-        "%s%s%s", filter == FULCRUM_COMPARE_FITTED ? "fitted" : "predicted",
-        joining_words(set->calibration, filter), set->calibration);
-}
-
-/* What predictions are compared with; NULL: nothing. */
-static enum fulcrum_status read_stored(struct job *job, struct fulcrum_error *err)
-{
-    char found[FULCRUM_PRESET_PATH_SIZE];
-    const char *path = job->settings->baseline;
-    if (path == NULL) {
-        TRY(fulcrum_preset_find_file("baseline.json", found, err));
-        path = found;
-    }
-    return strcmp(path, "none") == 0 ? FULCRUM_OK
-                                     : fulcrum_baseline_read(path, &job->stored, err);
-}
-
-static void check_findings(const struct job *job)
-{
-    const struct fulcrum_baseline_check baseline = {.stored = job->stored,
-        .now = job->now,
-        .sets = job->sets,
-        .set_count = job->count,
-        .moved_rel = job->settings->tolerance_rel,
-        .loss_frac = job->settings->loss_frac,
-        .checks = job->table};
-    size_t not_stored = 0;
-    for (size_t i = 0; i < job->count; i++) {
-        check_set(job, &job->sets[i]);
-        size_t known = fulcrum_baseline_check_set(&baseline, &job->sets[i]);
-        not_stored += known == 0 && job->sets[i].comparison.count > 0 ? 1 : 0;
-    }
-    if (not_stored > 0 && job->stored != NULL) {
-        fulcrum_message_note(job->context,
-            "%zu %s no stored predictions: --save-baseline stores them", not_stored,
-            not_stored == 1 ? "set has" : "sets have");
-    }
-    if (is_over_presets(job) || job->settings->baseline != NULL) {
-        fulcrum_baseline_check_missing(&baseline, is_over_presets(job));
-    }
-    if (is_over_presets(job)) {
-        fulcrum_baseline_check_designs(&baseline);
-    }
+        "%s%s%s", is_fitted ? "fitted" : "predicted",
+        set->calibration[0] == '\0'                          ? ""
+        : is_fitted || strchr(set->calibration, ' ') != NULL ? ", "
+                                                             : " from ",
+        set->calibration);
 }
 
 /* Fits of calibrations, repeated and compared. */
-
-static void compare_parameter(const struct job *job,
-    const struct fulcrum_calibration *stored, const struct fulcrum_parameter *from,
-    const struct fulcrum_parameter *to)
-{
-    double most_rel = job->settings->tolerance_rel;
-    struct fulcrum_string text = {0};
-    if (to == NULL) {
-        fulcrum_string_add(&text, "is no parameter any more");
-    } else if (fulcrum_relative_change(from->value, to->value) > most_rel) {
-        fulcrum_string_add(
-            &text, "comes out as %.6g, %.6g stored", to->value, from->value);
-    } else if (fulcrum_relative_change(from->standard_error, to->standard_error) >
-               most_rel) {
-        fulcrum_string_add(&text, "has a standard error of %.6g, %.6g stored",
-            to->standard_error, from->standard_error);
-    }
-    fulcrum_check_add(job->table, stored->name, FULCRUM_CHECK_FAILED, &text,
-        "fitted again: %s", from->path);
-}
 
 static enum fulcrum_status refit(const struct job *job,
     const struct fulcrum_calibration *stored, struct fulcrum_error *err)
@@ -321,8 +233,22 @@ static enum fulcrum_status refit(const struct job *job,
     }
     for (size_t i = 0; i < stored->parameter_count; i++) {
         const struct fulcrum_parameter *from = &stored->parameters[i];
-        compare_parameter(
-            job, stored, from, fulcrum_calibration_parameter(again, from->path));
+        const struct fulcrum_parameter *to =
+            fulcrum_calibration_parameter(again, from->path);
+        double most_rel = job->settings->tolerance_rel;
+        struct fulcrum_string text = {0};
+        if (to == NULL) {
+            fulcrum_string_add(&text, "is no parameter any more");
+        } else if (fulcrum_relative_change(from->value, to->value) > most_rel) {
+            fulcrum_string_add(
+                &text, "comes out as %.6g, %.6g stored", to->value, from->value);
+        } else if (fulcrum_relative_change(from->standard_error, to->standard_error) >
+                   most_rel) {
+            fulcrum_string_add(&text, "has a standard error of %.6g, %.6g stored",
+                to->standard_error, from->standard_error);
+        }
+        fulcrum_check_add(job->table, stored->name, FULCRUM_CHECK_FAILED, &text,
+            "fitted again: %s", from->path);
     }
     fulcrum_calibration_free(again);
     return FULCRUM_OK;
@@ -349,37 +275,43 @@ static enum fulcrum_status run_checks(struct job *job, struct fulcrum_error *err
 {
     job->checks = fulcrum_result_new(NULL);
     job->table = fulcrum_result_table(job->checks, "checks", NULL);
-    TRY(read_stored(job, err));
-    check_findings(job);
+    /* What predictions are compared with; NULL: nothing. */
+    char found[FULCRUM_PRESET_PATH_SIZE];
+    const char *path = job->settings->baseline;
+    if (path == NULL) {
+        TRY(fulcrum_preset_find_file("baseline.json", found, err));
+        path = found;
+    }
+    TRY(strcmp(path, "none") == 0 ? FULCRUM_OK
+                                  : fulcrum_baseline_read(path, &job->stored, err));
+    const struct fulcrum_baseline_check baseline = {.stored = job->stored,
+        .now = job->now,
+        .sets = job->sets,
+        .set_count = job->count,
+        .moved_rel = job->settings->tolerance_rel,
+        .loss_frac = job->settings->loss_frac,
+        .checks = job->table};
+    size_t not_stored = 0;
+    for (size_t i = 0; i < job->count; i++) {
+        check_set(job, &job->sets[i]);
+        size_t known = fulcrum_baseline_check_set(&baseline, &job->sets[i]);
+        not_stored += known == 0 && job->sets[i].comparison.count > 0 ? 1 : 0;
+    }
+    if (not_stored > 0 && job->stored != NULL) {
+        fulcrum_message_note(job->context,
+            "%zu %s no stored predictions: --save-baseline stores them", not_stored,
+            not_stored == 1 ? "set has" : "sets have");
+    }
+    if (is_over_presets(job) || job->settings->baseline != NULL) {
+        fulcrum_baseline_check_missing(&baseline, is_over_presets(job));
+    }
+    if (is_over_presets(job)) {
+        fulcrum_baseline_check_designs(&baseline);
+    }
     if (job->settings->refit) {
         TRY(repeat_fits(job, err));
     }
     return fulcrum_result_check(job->checks, err);
-}
-
-static void warn_of_failures(const struct job *job)
-{
-    const struct fulcrum_table *checks = job->table;
-    size_t counts[3] = {0};
-    for (size_t i = 0; i < fulcrum_table_rows(checks); i++) {
-        enum fulcrum_check_outcome outcome = fulcrum_check_outcome_of(checks, i);
-        if (outcome == FULCRUM_CHECK_FAILED && counts[outcome] < NAMED_MOST) {
-            fulcrum_message_warn("%s: %s: %s",
-                fulcrum_table_at(checks, i, "suite").text,
-                fulcrum_table_at(checks, i, "name").text,
-                fulcrum_table_at(checks, i, "text").text);
-        }
-        counts[outcome]++;
-    }
-    size_t failed = counts[FULCRUM_CHECK_FAILED];
-    if (failed > NAMED_MOST) {
-        fulcrum_message_warn("... and %zu more", failed - NAMED_MOST);
-    }
-    if (failed > 0) {
-        job->context->exit_code = FULCRUM_EXIT_FAILED;
-        fulcrum_message_warn(
-            "%zu of %zu checks failed", failed, failed + counts[FULCRUM_CHECK_PASSED]);
-    }
 }
 
 /* Writers of the files beside the output. */
@@ -590,9 +522,43 @@ static enum fulcrum_status run_validate(
             TRY_OR_END(write_file(&job, &files[i], err));
         }
     }
-    warn_of_failures(&job);
+    const struct fulcrum_table *checks = job.table;
+    size_t counts[3] = {0};
+    for (size_t i = 0; i < fulcrum_table_rows(checks); i++) {
+        enum fulcrum_check_outcome outcome = fulcrum_check_outcome_of(checks, i);
+        if (outcome == FULCRUM_CHECK_FAILED && counts[outcome] < NAMED_MOST) {
+            fulcrum_message_warn("%s: %s: %s",
+                fulcrum_table_at(checks, i, "suite").text,
+                fulcrum_table_at(checks, i, "name").text,
+                fulcrum_table_at(checks, i, "text").text);
+        }
+        counts[outcome]++;
+    }
+    size_t failed = counts[FULCRUM_CHECK_FAILED];
+    if (failed > NAMED_MOST) {
+        fulcrum_message_warn("... and %zu more", failed - NAMED_MOST);
+    }
+    if (failed > 0) {
+        job.context->exit_code = FULCRUM_EXIT_FAILED;
+        fulcrum_message_warn(
+            "%zu of %zu checks failed", failed, failed + counts[FULCRUM_CHECK_PASSED]);
+    }
 end:
-    clear_job(&job);
+    for (size_t i = 0; i < job.count; i++) {
+        fulcrum_validation_clear(&job.sets[i]);
+    }
+    for (size_t i = 0; i < job.reference_count; i++) {
+        fulcrum_reference_free(job.references[i]);
+    }
+    for (size_t i = 0; i < job.calibration_count; i++) {
+        fulcrum_calibration_free(job.calibrations[i]);
+    }
+    free(job.sets);
+    free((void *)job.references);
+    free((void *)job.calibrations);
+    fulcrum_result_free(job.checks);
+    fulcrum_result_free(job.now);
+    fulcrum_result_free(job.stored);
     return status;
 }
 

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "calibrate/reference/baseline.h"
-#include "model/string.h"
+#include "presets/io/output.h"
 
 static void print_attribute(FILE *stream, const char *key, const char *value)
 {
@@ -13,12 +13,7 @@ static void print_attribute(FILE *stream, const char *key, const char *value)
     /* Characters that XML 1.0 cannot hold, and bytes that are no UTF-8, become '?'. */
     static const struct fulcrum_escape escapes[] = {{'&', "&amp;"}, {'<', "&lt;"},
         {'>', "&gt;"}, {'"', "&quot;"}, {'\n', "&#10;"}, {'\0', NULL}};
-    while (*value != '\0') {
-        const char *piece = NULL;
-        size_t length = 0;
-        value += fulcrum_escape_next(value, escapes, "?", &piece, &length);
-        (void)fwrite(piece, 1, length, stream);
-    }
+    fulcrum_print_escaped(stream, value, escapes, "?");
     (void)fputc('"', stream);
 }
 

@@ -10,7 +10,6 @@
 
 #include "cli/message.h"
 #include "model/nearest.h"
-#include "model/quantity.h"
 #include "model/try.h"
 
 /*
@@ -33,49 +32,6 @@ static double spread_of(
         }
     }
     return 1.0;
-}
-
-static void align(struct fulcrum_candidates *list)
-{
-    size_t field_count = 0;
-    size_t count = 0;
-    const struct fulcrum_field *fields = fulcrum_fields(&field_count);
-    const struct fulcrum_field **common =
-        fulcrum_allocate(field_count, sizeof(const struct fulcrum_field *));
-    for (size_t j = 0; j < field_count; j++) {
-        bool is_prior = false;
-        for (size_t i = 0; i < list->count && !is_prior; i++) {
-            is_prior = spread_of(&list->items[i], &fields[j]) > 1.0;
-        }
-        if (is_prior) {
-            common[count++] = &fields[j];
-        }
-    }
-    for (size_t i = 0; i < list->count; i++) {
-        struct fulcrum_prior *priors = fulcrum_allocate(count, sizeof *priors);
-        for (size_t j = 0; j < count; j++) {
-            priors[j] = (struct fulcrum_prior){
-                common[j], spread_of(&list->items[i], common[j])};
-        }
-        fulcrum_inputs_give_priors(&list->items[i].subject.inputs, priors, count);
-    }
-    free((void *)common);
-}
-
-/* Multiples of the GPUs, or learner cores, that share them. */
-static void offer_actors(struct fulcrum_candidate *candidate)
-{
-    const struct fulcrum_machine *machine = &candidate->subject.design.machine;
-    struct fulcrum_actors *actors = &candidate->actors;
-    double replicas = machine->accelerator == FULCRUM_ACCELERATOR_GPU
-                          ? candidate->subject.design.run.gpu_count
-                          : machine->learner_core_count;
-    actors->choices = fulcrum_allocate(CHOICES, sizeof *actors->choices);
-    actors->choice_count = CHOICES;
-    for (size_t i = 0; i < CHOICES; i++) {
-        double count = actors_to_thread[i] * machine->cpu.thread_count;
-        actors->choices[i] = replicas * fmax(1.0, round(count / replicas));
-    }
 }
 
 /* Presets and settings, for the fields that no calibration gives: GPUs, price... */
@@ -105,23 +61,6 @@ static void give_up(struct fulcrum_candidate *candidate,
         candidate->reason, sizeof candidate->reason, "%.*s", (int)length, why->detail);
 }
 
-static enum fulcrum_status settle_actors(struct fulcrum_candidate *candidate,
-    const struct fulcrum_candidates *list, struct fulcrum_error *err)
-{
-    const struct fulcrum_actors_rule *rule = &list->settings->actors;
-    const struct fulcrum_subject *subject = &candidate->subject;
-    TRY(fulcrum_actors_settle(
-        rule, &subject->inputs, list->context, &candidate->actors, err));
-    if (rule->best_of == NULL && isnan(rule->per_thread)) {
-        candidate->actors.per_thread = 0.0;
-        if (!fulcrum_inputs_set(&subject->inputs, "run.actor_count") &&
-            !fulcrum_design_is_resident(&subject->design)) {
-            offer_actors(candidate);
-        }
-    }
-    return FULCRUM_OK;
-}
-
 static enum fulcrum_status predict_candidate(
     const struct fulcrum_candidates *list, size_t at, struct fulcrum_error *err)
 {
@@ -135,7 +74,27 @@ static enum fulcrum_status predict_candidate(
         give_up(candidate, prediction, &why);
         return FULCRUM_OK;
     }
-    TRY(settle_actors(candidate, list, err));
+    const struct fulcrum_actors_rule *rule = &list->settings->actors;
+    TRY(fulcrum_actors_settle(
+        rule, &subject->inputs, list->context, &candidate->actors, err));
+    if (rule->best_of == NULL && isnan(rule->per_thread)) {
+        candidate->actors.per_thread = 0.0;
+        if (!fulcrum_inputs_set(&subject->inputs, "run.actor_count") &&
+            !fulcrum_design_is_resident(&subject->design)) {
+            /* Multiples of the GPUs, or learner cores, that share them. */
+            const struct fulcrum_machine *machine = &candidate->subject.design.machine;
+            struct fulcrum_actors *actors = &candidate->actors;
+            double replicas = machine->accelerator == FULCRUM_ACCELERATOR_GPU
+                                  ? candidate->subject.design.run.gpu_count
+                                  : machine->learner_core_count;
+            actors->choices = fulcrum_allocate(CHOICES, sizeof *actors->choices);
+            actors->choice_count = CHOICES;
+            for (size_t i = 0; i < CHOICES; i++) {
+                double count = actors_to_thread[i] * machine->cpu.thread_count;
+                actors->choices[i] = replicas * fmax(1.0, round(count / replicas));
+            }
+        }
+    }
     const struct fulcrum_sweep_plan plan = {.predict = list->options,
         .actors_per_thread = candidate->actors.per_thread,
         .actor_choices = candidate->actors.choices,
@@ -156,7 +115,7 @@ static enum fulcrum_status predict_candidate(
 enum fulcrum_status fulcrum_candidates_predict(
     struct fulcrum_candidates *list, struct fulcrum_error *err)
 {
-    struct fulcrum_watch watch;
+    struct fulcrum_progress watch;
     enum fulcrum_status status = FULCRUM_OK;
     size_t output_count = 0;
     while (list->outputs[output_count] != FULCRUM_OUTPUT_COUNT) {
@@ -164,17 +123,39 @@ enum fulcrum_status fulcrum_candidates_predict(
     }
     TRY(fulcrum_study_new(
         list->count, output_count, (size_t)list->options.draws, &list->study, err));
-    align(list);
+    size_t field_count = 0;
+    size_t count = 0;
+    const struct fulcrum_field *fields = fulcrum_fields(&field_count);
+    const struct fulcrum_field **common =
+        fulcrum_allocate(field_count, sizeof(const struct fulcrum_field *));
+    for (size_t j = 0; j < field_count; j++) {
+        bool is_prior = false;
+        for (size_t i = 0; i < list->count && !is_prior; i++) {
+            is_prior = spread_of(&list->items[i], &fields[j]) > 1.0;
+        }
+        if (is_prior) {
+            common[count++] = &fields[j];
+        }
+    }
+    for (size_t i = 0; i < list->count; i++) {
+        struct fulcrum_prior *priors = fulcrum_allocate(count, sizeof *priors);
+        for (size_t j = 0; j < count; j++) {
+            priors[j] = (struct fulcrum_prior){
+                common[j], spread_of(&list->items[i], common[j])};
+        }
+        fulcrum_inputs_give_priors(&list->items[i].subject.inputs, priors, count);
+    }
+    free((void *)common);
     fulcrum_watch_start(&watch, list->context, "");
     for (size_t i = 0; i < list->count && status == FULCRUM_OK; i++) {
         watch.stage = fulcrum_string_get(&list->items[i].name);
         (void)fulcrum_watch_show(&watch, (double)i / (double)list->count);
         status = predict_candidate(list, i, err);
-        if (*watch.stop != 0) {
+        if (fulcrum_progress_stops(&watch)) {
             status = fulcrum_fail(err, FULCRUM_ERR_INTERRUPTED, "interrupted");
         }
     }
-    fulcrum_watch_end(&watch);
+    fulcrum_progress_end(&watch);
     return status;
 }
 

@@ -56,49 +56,9 @@ struct job {
     struct fulcrum_numbers devices;
     struct fulcrum_numbers parts;
     struct fulcrum_cluster_plan plan;
-    struct fulcrum_watch watch;
+    struct fulcrum_progress watch;
     struct fulcrum_cluster_rows rows;
 };
-
-/* How many actors a GPU has; the GPU's own process where it simulates. */
-static enum fulcrum_status read_actors(const struct settings *settings,
-    struct fulcrum_context *context, struct job *job, struct fulcrum_error *err)
-{
-    bool has_each = !isnan(settings->plan.actors_per_gpu);
-    bool has_all = !isnan(settings->design.actor_count);
-    bool is_resident = fulcrum_design_is_resident(&job->subject.inputs.base);
-    /* Of steps alone actors are not looked at, but a design has some. */
-    bool is_one = settings->plan.steps_alone || (!has_each && !has_all && is_resident);
-    job->plan.actors_per_gpu = is_one ? 1.0 : settings->plan.actors_per_gpu;
-    FULCRUM_USAGE_IF(!is_one && !has_each && !has_all, context, err,
-        FULCRUM_ERR_MISSING,
-        "--actors-per-gpu N (or --actors N of each machine) is needed, or "
-        "--steps-alone");
-    FULCRUM_USAGE_IF(!is_one && has_each && has_all, context, err,
-        FULCRUM_ERR_UNSUPPORTED, "--actors-per-gpu and --actors: expected one of them");
-    return FULCRUM_OK;
-}
-
-static enum fulcrum_status check_design(
-    const struct settings *settings, const struct job *job, struct fulcrum_error *err)
-{
-    const struct fulcrum_design *design = &job->subject.design;
-    const struct fulcrum_workload_training *training = &design->workload.training;
-    FAIL_IF(design->machine.accelerator != FULCRUM_ACCELERATOR_GPU, err,
-        FULCRUM_ERR_UNSUPPORTED, "machine %s has no GPU", design->machine.name);
-    FAIL_IF(!(training->env_steps_per_train_step > 0.0), err, FULCRUM_ERR_UNSUPPORTED,
-        "workload %s does not train: workload.training.env_steps_per_train_step = "
-        "0",
-        design->workload.name);
-    FAIL_IF(job->parts.values[job->parts.count - 1] > 1.0 &&
-                isnan(settings->plan.speedup_2) && isnan(training->model_parallel_frac),
-        err, FULCRUM_ERR_MISSING,
-        "--model-parallel %s: how much faster several GPUs do a step of workload "
-        "%s "
-        "is not given: --speedup-2 or --set workload.training.model_parallel_frac",
-        settings->model_parallel, design->workload.name);
-    return FULCRUM_OK;
-}
 
 static enum fulcrum_status read_job(const struct settings *settings,
     struct fulcrum_context *context, struct job *job, struct fulcrum_error *err)
@@ -117,7 +77,19 @@ static enum fulcrum_status read_job(const struct settings *settings,
         "--devices and --model-parallel: %zu points: expected at most %d",
         job->devices.count * job->parts.count, (int)POINTS_MOST);
     TRY(fulcrum_subject_read(&settings->design, context, &job->subject, err));
-    TRY(read_actors(settings, context, job, err));
+    /* How many actors a GPU has; the GPU's own process where it simulates. */
+    bool has_each = !isnan(settings->plan.actors_per_gpu);
+    bool has_all = !isnan(settings->design.actor_count);
+    bool is_resident = fulcrum_design_is_resident(&job->subject.inputs.base);
+    /* Of steps alone actors are not looked at, but a design has some. */
+    bool is_one = settings->plan.steps_alone || (!has_each && !has_all && is_resident);
+    job->plan.actors_per_gpu = is_one ? 1.0 : settings->plan.actors_per_gpu;
+    FULCRUM_USAGE_IF(!is_one && !has_each && !has_all, context, err,
+        FULCRUM_ERR_MISSING,
+        "--actors-per-gpu N (or --actors N of each machine) is needed, or "
+        "--steps-alone");
+    FULCRUM_USAGE_IF(!is_one && has_each && has_all, context, err,
+        FULCRUM_ERR_UNSUPPORTED, "--actors-per-gpu and --actors: expected one of them");
     double actors = isnan(job->plan.actors_per_gpu) ? settings->design.actor_count
                                                     : job->plan.actors_per_gpu;
     const struct fulcrum_setting varied[] = {
@@ -127,7 +99,21 @@ static enum fulcrum_status read_job(const struct settings *settings,
         {fulcrum_field_find("run.model_parallel_gpu_count"), 1.0, NULL}};
     TRY(fulcrum_subject_prepare(
         &job->subject, varied, sizeof varied / sizeof varied[0], err));
-    return check_design(settings, job, err);
+    const struct fulcrum_design *design = &job->subject.design;
+    const struct fulcrum_workload_training *training = &design->workload.training;
+    FAIL_IF(design->machine.accelerator != FULCRUM_ACCELERATOR_GPU, err,
+        FULCRUM_ERR_UNSUPPORTED, "machine %s has no GPU", design->machine.name);
+    FAIL_IF(!(training->env_steps_per_train_step > 0.0), err, FULCRUM_ERR_UNSUPPORTED,
+        "workload %s does not train: workload.training.env_steps_per_train_step = "
+        "0",
+        design->workload.name);
+    FAIL_IF(job->parts.values[job->parts.count - 1] > 1.0 &&
+                isnan(settings->plan.speedup_2) && isnan(training->model_parallel_frac),
+        err, FULCRUM_ERR_MISSING,
+        "--model-parallel %s: how much faster several GPUs do a step of workload %s is "
+        "not given: --speedup-2 or --set workload.training.model_parallel_frac",
+        settings->model_parallel, design->workload.name);
+    return FULCRUM_OK;
 }
 
 /* By equations, unless the user asks for more. */
@@ -147,28 +133,6 @@ static enum fulcrum_status read_solution(const struct settings *settings,
     if (plan->predict.solver.method == FULCRUM_METHOD_AUTO) {
         plan->predict.solver.method = FULCRUM_METHOD_FAST;
     }
-    return status;
-}
-
-static enum fulcrum_status find_rows(const struct settings *settings,
-    struct fulcrum_context *context, struct job *job, struct fulcrum_error *err)
-{
-    struct fulcrum_cluster_plan *plan = &job->plan;
-    bool is_both = settings->scaling == BOTH;
-    plan->scenario = job->subject.scenario;
-    plan->design = &job->subject.design;
-    plan->devices =
-        (struct fulcrum_cluster_counts){job->devices.values, job->devices.count};
-    plan->parts = (struct fulcrum_cluster_counts){job->parts.values, job->parts.count};
-    plan->scalings[0] = is_both ? FULCRUM_BATCH_WEAK : settings->scaling;
-    plan->scalings[1] = FULCRUM_BATCH_STRONG;
-    plan->scaling_count = is_both ? SCALINGS : 1;
-    plan->watch = fulcrum_watch_show;
-    plan->watcher = &job->watch;
-    TRY(read_solution(settings, context, plan, err));
-    fulcrum_watch_start(&job->watch, context, "numbers of GPUs");
-    enum fulcrum_status status = fulcrum_cluster_rows_find(plan, &job->rows, err);
-    fulcrum_watch_end(&job->watch);
     return status;
 }
 
@@ -251,46 +215,6 @@ static void add_value(struct fulcrum_table *table, size_t i,
     fulcrum_table_number(table, name, NULL, value.hi);
 }
 
-static void add_point(
-    struct fulcrum_table *table, const struct fulcrum_cluster_rows *rows, size_t at)
-{
-    const struct fulcrum_cluster_row *row = &rows->rows[at];
-    const double *values = fulcrum_study_at(rows->study, at + 1, 0);
-    fulcrum_table_row(table);
-    fulcrum_table_text(
-        table, "scaling", "scaling", fulcrum_batch_scaling_name(row->scaling));
-    fulcrum_table_number(table, "gpu_count", "GPUs", row->device_count);
-    fulcrum_table_number(table, "node_count", NULL, row->layout.node_count);
-    fulcrum_table_number(table, "model_parallel_gpu_count", "worker GPUs",
-        row->layout.model_parallel_count);
-    fulcrum_table_number(table, "worker_count", NULL, values[FULCRUM_CLUSTER_WORKERS]);
-    fulcrum_table_number(table, "train_batch", "batch", values[FULCRUM_CLUSTER_BATCH]);
-    for (size_t i = 0; i < sizeof columns / sizeof columns[0]; i++) {
-        add_value(table, i, rows, at);
-    }
-    fulcrum_table_text(table, "best", "best", row->is_best ? "best" : "");
-    fulcrum_table_number(table, "best_frac", "share of draws", row->best_frac);
-    fulcrum_table_ratio(table, "hybrid_gain", NULL, row->gain);
-    fulcrum_table_number(table, "hybrid_sooner_frac", NULL, row->sooner_frac);
-    fulcrum_table_number(table, "solver_error_rel", NULL, row->solver_error_rel);
-}
-
-static void add_points(
-    struct fulcrum_result *result, const struct fulcrum_cluster_rows *rows)
-{
-    struct fulcrum_table *table = fulcrum_result_table(result, "rows",
-        "weak scaling: the batch grows with the workers; strong: it stays");
-    for (size_t i = 0; i < rows->count; i++) {
-        add_point(table, rows, i);
-    }
-    if (fulcrum_table_constant(table, "model_parallel_gpu_count") <= 1.0) {
-        /* Each number of GPUs is used in one way. */
-        fulcrum_table_hide(table, "model_parallel_gpu_count");
-        fulcrum_table_hide(table, "best");
-        fulcrum_table_hide(table, "best_frac");
-    }
-}
-
 static void add_crossovers(
     struct fulcrum_result *result, const struct fulcrum_cluster_rows *rows)
 {
@@ -346,10 +270,57 @@ static enum fulcrum_status answer(const struct settings *settings,
     struct fulcrum_context *context, struct job *job, struct fulcrum_error *err)
 {
     TRY(read_job(settings, context, job, err));
-    TRY(find_rows(settings, context, job, err));
+    struct fulcrum_cluster_plan *plan = &job->plan;
+    bool is_both = settings->scaling == BOTH;
+    plan->scenario = job->subject.scenario;
+    plan->design = &job->subject.design;
+    plan->devices =
+        (struct fulcrum_cluster_counts){job->devices.values, job->devices.count};
+    plan->parts = (struct fulcrum_cluster_counts){job->parts.values, job->parts.count};
+    plan->scalings[0] = is_both ? FULCRUM_BATCH_WEAK : settings->scaling;
+    plan->scalings[1] = FULCRUM_BATCH_STRONG;
+    plan->scaling_count = is_both ? SCALINGS : 1;
+    plan->watch = fulcrum_watch_show;
+    plan->watcher = &job->watch;
+    TRY(read_solution(settings, context, plan, err));
+    fulcrum_watch_start(&job->watch, context, "numbers of GPUs");
+    enum fulcrum_status status = fulcrum_cluster_rows_find(plan, &job->rows, err);
+    fulcrum_progress_end(&job->watch);
+    TRY(status);
     struct fulcrum_result *result = fulcrum_result_new("fulcrum-cluster");
     add_facts(result, job);
-    add_points(result, &job->rows);
+    const struct fulcrum_cluster_rows *rows = &job->rows;
+    struct fulcrum_table *table = fulcrum_result_table(result, "rows",
+        "weak scaling: the batch grows with the workers; strong: it stays");
+    for (size_t i = 0; i < rows->count; i++) {
+        const struct fulcrum_cluster_row *row = &rows->rows[i];
+        const double *values = fulcrum_study_at(rows->study, i + 1, 0);
+        fulcrum_table_row(table);
+        fulcrum_table_text(
+            table, "scaling", "scaling", fulcrum_batch_scaling_name(row->scaling));
+        fulcrum_table_number(table, "gpu_count", "GPUs", row->device_count);
+        fulcrum_table_number(table, "node_count", NULL, row->layout.node_count);
+        fulcrum_table_number(table, "model_parallel_gpu_count", "worker GPUs",
+            row->layout.model_parallel_count);
+        fulcrum_table_number(
+            table, "worker_count", NULL, values[FULCRUM_CLUSTER_WORKERS]);
+        fulcrum_table_number(
+            table, "train_batch", "batch", values[FULCRUM_CLUSTER_BATCH]);
+        for (size_t j = 0; j < sizeof columns / sizeof columns[0]; j++) {
+            add_value(table, j, rows, i);
+        }
+        fulcrum_table_text(table, "best", "best", row->is_best ? "best" : "");
+        fulcrum_table_number(table, "best_frac", "share of draws", row->best_frac);
+        fulcrum_table_ratio(table, "hybrid_gain", NULL, row->gain);
+        fulcrum_table_number(table, "hybrid_sooner_frac", NULL, row->sooner_frac);
+        fulcrum_table_number(table, "solver_error_rel", NULL, row->solver_error_rel);
+    }
+    if (fulcrum_table_constant(table, "model_parallel_gpu_count") <= 1.0) {
+        /* Each number of GPUs is used in one way. */
+        fulcrum_table_hide(table, "model_parallel_gpu_count");
+        fulcrum_table_hide(table, "best");
+        fulcrum_table_hide(table, "best_frac");
+    }
     add_crossovers(result, &job->rows);
     add_notes(result, &job->rows);
     return fulcrum_context_show(context, result, err);

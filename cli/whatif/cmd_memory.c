@@ -13,7 +13,6 @@
 #include "cli/message.h"
 #include "cli/whatif/whatif.h"
 #include "model/predict/solver.h"
-#include "model/quantity.h"
 #include "model/result.h"
 #include "model/try.h"
 #include "model/whatif/component_cost.h"
@@ -46,9 +45,15 @@ struct settings {
 static const struct fulcrum_field factor_field = {
     .path = "FACTORS", .kind = FULCRUM_FIELD_NUMBER, .least = 1e-3, .most = 1e6};
 
-/* The exponent is nobody's measurement: unless it is set, it is drawn too. */
-static void add_exponent_prior(struct fulcrum_design_inputs *inputs)
+static enum fulcrum_status read_machine(const struct settings *settings,
+    const char *name, struct fulcrum_context *context, struct fulcrum_subject *out,
+    struct fulcrum_error *err)
 {
+    struct fulcrum_design_settings design = settings->design;
+    design.machine = name;
+    TRY(fulcrum_subject_read(&design, context, out, err));
+    /* The exponent is nobody's measurement: unless it is set, it is drawn too. */
+    struct fulcrum_design_inputs *inputs = &out->inputs;
     const struct fulcrum_field *exponent = fulcrum_field_find(EXPONENT_PATH);
     size_t count = inputs->prior_count;
     bool is_known = fulcrum_inputs_set(inputs, EXPONENT_PATH);
@@ -59,16 +64,6 @@ static void add_exponent_prior(struct fulcrum_design_inputs *inputs)
     }
     priors[count] = (struct fulcrum_prior){exponent, EXPONENT_SPREAD_FACTOR};
     fulcrum_inputs_give_priors(inputs, priors, is_known ? count : count + 1);
-}
-
-static enum fulcrum_status read_machine(const struct settings *settings,
-    const char *name, struct fulcrum_context *context, struct fulcrum_subject *out,
-    struct fulcrum_error *err)
-{
-    struct fulcrum_design_settings design = settings->design;
-    design.machine = name;
-    TRY(fulcrum_subject_read(&design, context, out, err));
-    add_exponent_prior(&out->inputs);
     TRY(fulcrum_subject_prepare(out, NULL, 0, err));
     FAIL_IF(out->design.machine.accelerator != FULCRUM_ACCELERATOR_GPU, err,
         FULCRUM_ERR_UNSUPPORTED, "machine %s has no GPU, so no memory system to change",
@@ -99,25 +94,12 @@ static enum fulcrum_status read_machines(const struct settings *settings,
     return FULCRUM_OK;
 }
 
-/* What each component takes is told of batches for actors and of training steps. */
-static enum fulcrum_status check_components(
-    const struct fulcrum_design *design, struct fulcrum_error *err)
-{
-    if (!fulcrum_design_is_resident(design)) {
-        return FULCRUM_OK;
-    }
-    return fulcrum_fail(err, FULCRUM_ERR_UNSUPPORTED,
-        "%s simulates on the GPU, so components cannot be separated: use --cache and "
-        "--bandwidth, or 'fulcrum partition' for its stages",
-        design->workload.name);
-}
-
 /* Shares of GPU time and of a run, machine by machine. */
 static enum fulcrum_status find_costs(struct fulcrum_subject *machines, size_t count,
     struct fulcrum_study_plan *plan, const struct fulcrum_context *context,
     struct fulcrum_error *err)
 {
-    struct fulcrum_watch *watch = plan->watcher;
+    struct fulcrum_progress *watch = plan->watcher;
     struct fulcrum_result *result = fulcrum_result_new("fulcrum-memory");
     enum fulcrum_status status = FULCRUM_OK;
     fulcrum_result_text(
@@ -139,7 +121,7 @@ static enum fulcrum_status find_costs(struct fulcrum_subject *machines, size_t c
         watch->stage = machines[m].design.machine.name;
         status = fulcrum_component_costs_add(plan, &tables, err);
     }
-    fulcrum_watch_end(watch);
+    fulcrum_progress_end(watch);
     if (status != FULCRUM_OK) {
         fulcrum_result_free(result);
         return status;
@@ -161,7 +143,14 @@ static enum fulcrum_status answer_components(const struct settings *settings,
     size_t count = 0;
     enum fulcrum_status status = FULCRUM_OK;
     TRY_OR_END(read_machines(settings, context, machines, &count, err));
-    TRY_OR_END(check_components(&machines[0].design, err));
+    /* What each component takes is told of batches for actors and of training
+     * steps. */
+    if (fulcrum_design_is_resident(&machines[0].design)) {
+        TRY_OR_END(fulcrum_fail(err, FULCRUM_ERR_UNSUPPORTED,
+            "%s simulates on the GPU, so components cannot be separated: use --cache "
+            "and --bandwidth, or 'fulcrum partition' for its stages",
+            machines[0].design.workload.name));
+    }
     status = find_costs(machines, count, plan, context, err);
 end:
     for (size_t m = 0; m < count; m++) {
@@ -289,10 +278,19 @@ static void add_system(struct fulcrum_table *table, const struct grid *grid, siz
     }
 }
 
-/* The same work with other memory systems, over the machine's own. */
-static enum fulcrum_status show_systems(const struct grid *grid,
-    const struct fulcrum_context *context, struct fulcrum_error *err)
+static enum fulcrum_status answer_systems(const struct settings *settings,
+    struct fulcrum_study_plan *plan, struct fulcrum_context *context,
+    struct fulcrum_error *err)
 {
+    struct grid *grid = fulcrum_allocate(1, sizeof *grid);
+    enum fulcrum_status status = FULCRUM_OK;
+    TRY_OR_END(read_grid(settings, context, grid, err));
+    plan->scenario = grid->subject.scenario;
+    fulcrum_watch_start(plan->watcher, context, "memory systems");
+    status = fulcrum_memory_study(plan, grid->designs, grid->count, &grid->study, err);
+    fulcrum_progress_end(plan->watcher);
+    TRY_OR_END(status);
+    /* The same work with other memory systems, over the machine's own. */
     const struct fulcrum_design *design = &grid->subject.design;
     const struct fulcrum_workload_network *network = &design->workload.network;
     const struct fulcrum_prediction *prediction = &grid->study->predictions[0];
@@ -321,22 +319,7 @@ static enum fulcrum_status show_systems(const struct grid *grid,
         add_system(table, grid, i);
     }
     fulcrum_flags_add(prediction->flags, result);
-    return fulcrum_context_show(context, result, err);
-}
-
-static enum fulcrum_status answer_systems(const struct settings *settings,
-    struct fulcrum_study_plan *plan, struct fulcrum_context *context,
-    struct fulcrum_error *err)
-{
-    struct grid *grid = fulcrum_allocate(1, sizeof *grid);
-    enum fulcrum_status status = FULCRUM_OK;
-    TRY_OR_END(read_grid(settings, context, grid, err));
-    plan->scenario = grid->subject.scenario;
-    fulcrum_watch_start(plan->watcher, context, "memory systems");
-    status = fulcrum_memory_study(plan, grid->designs, grid->count, &grid->study, err);
-    fulcrum_watch_end(plan->watcher);
-    TRY_OR_END(status);
-    status = show_systems(grid, context, err);
+    status = fulcrum_context_show(context, result, err);
 end:
     fulcrum_study_free(grid->study);
     fulcrum_subject_clear(&grid->subject);
@@ -353,7 +336,7 @@ static enum fulcrum_status run_memory(
 {
     const struct settings *settings = data;
     bool has_factors = settings->cache != NULL || settings->bandwidth != NULL;
-    struct fulcrum_watch watch;
+    struct fulcrum_progress watch;
     struct fulcrum_solver_options estimate;
     struct fulcrum_study_plan plan = {
         .estimate = &estimate, .watch = fulcrum_watch_show, .watcher = &watch};

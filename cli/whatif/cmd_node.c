@@ -9,7 +9,6 @@
 #include "cli/command.h"
 #include "cli/message.h"
 #include "cli/whatif/whatif.h"
-#include "model/predict/solver.h"
 #include "model/try.h"
 #include "model/whatif/node_rows.h"
 
@@ -49,66 +48,12 @@ struct job {
     struct fulcrum_sweep_axis axes[FULCRUM_NODE_AXES]; /* of the counts */
     struct fulcrum_actors actors;
     struct fulcrum_node_plan plan;
-    struct fulcrum_watch watch;
+    struct fulcrum_progress watch;
     size_t expected; /* rows of all machines */
     struct fulcrum_result *result;
     struct fulcrum_table *table; /* with the rows that are there */
     bool is_interrupted;
 };
-
-/* What the table varies cannot be set as well. */
-static enum fulcrum_status check_sets(const struct job *job, struct fulcrum_error *err)
-{
-    static const char *const varied[][2] = {{"run.gpu_count=", "--gpus"},
-        {"run.learner_gpu_count=", "--learners"}, {"run.actor_count=", "--actors"},
-        {"actors=", "--actors"}};
-    const struct fulcrum_text_list *sets = &job->settings->design.sets;
-    for (size_t i = 0; i < sets->count * (sizeof varied / sizeof varied[0]); i++) {
-        const char *set = sets->items[i % sets->count];
-        const char *const *option = varied[i / sets->count];
-        FULCRUM_USAGE_IF(strncmp(set, option[0], strlen(option[0])) == 0, job->context,
-            err, FULCRUM_ERR_UNSUPPORTED,
-            "--set %s: expected %s, which the table varies", set, option[1]);
-    }
-    return FULCRUM_OK;
-}
-
-static enum fulcrum_status read_counts(struct job *job, struct fulcrum_error *err)
-{
-    const struct settings *settings = job->settings;
-    job->counts[FULCRUM_NODE_GPUS] = (struct fulcrum_numbers){
-        "--gpus", fulcrum_field_find("run.gpu_count"), NULL, 0};
-    job->counts[FULCRUM_NODE_LEARNERS] = (struct fulcrum_numbers){
-        "--learners", fulcrum_field_find("run.learner_gpu_count"), NULL, 0};
-    TRY(fulcrum_numbers_read(&job->counts[FULCRUM_NODE_GPUS],
-        settings->gpus != NULL ? settings->gpus : "1:100000:1", job->context, err));
-    TRY(fulcrum_numbers_read(
-        &job->counts[FULCRUM_NODE_LEARNERS], settings->learners, job->context, err));
-    for (size_t i = 0; i < FULCRUM_NODE_AXES; i++) {
-        const struct fulcrum_numbers *counts = &job->counts[i];
-        job->axes[i] =
-            (struct fulcrum_sweep_axis){counts->field, counts->values, counts->count};
-    }
-    job->plan.sweep.axes = job->axes;
-    return FULCRUM_OK;
-}
-
-/* What the machine is said to be, over what its preset says. */
-static enum fulcrum_status apply_machine_sets(
-    struct fulcrum_design_inputs *inputs, struct fulcrum_error *err)
-{
-    for (size_t i = 0; i < inputs->setting_count; i++) {
-        const struct fulcrum_setting *setting = &inputs->settings[i];
-        if (strcmp(setting->field->path, "machine.gpu.count") == 0) {
-            TRY(fulcrum_field_set_number(
-                setting->field, &inputs->base, setting->number, err));
-        } else if (strcmp(setting->field->path, "machine.accelerator") == 0) {
-            TRY(fulcrum_field_set_text(
-                setting->field, &inputs->base, setting->text, err));
-        }
-    }
-    return FULCRUM_OK;
-}
 
 static enum fulcrum_status read_machine(
     struct job *job, size_t i, struct fulcrum_error *err)
@@ -120,7 +65,18 @@ static enum fulcrum_status read_machine(
     design.machine = settings->machines.items[i];
     job->machine_count = i + 1;
     TRY(fulcrum_subject_read(&design, job->context, subject, err));
-    TRY(apply_machine_sets(&subject->inputs, err));
+    /* What the machine is said to be, over what its preset says. */
+    struct fulcrum_design_inputs *inputs = &subject->inputs;
+    for (size_t j = 0; j < inputs->setting_count; j++) {
+        const struct fulcrum_setting *setting = &inputs->settings[j];
+        if (strcmp(setting->field->path, "machine.gpu.count") == 0) {
+            TRY(fulcrum_field_set_number(
+                setting->field, &inputs->base, setting->number, err));
+        } else if (strcmp(setting->field->path, "machine.accelerator") == 0) {
+            TRY(fulcrum_field_set_text(
+                setting->field, &inputs->base, setting->text, err));
+        }
+    }
     FAIL_IF(machine->accelerator != FULCRUM_ACCELERATOR_GPU, err,
         FULCRUM_ERR_UNSUPPORTED, "machine %s has no GPU", machine->name);
     FAIL_IF(!(machine->gpu.count >= 1.0), err, FULCRUM_ERR_RANGE,
@@ -136,9 +92,42 @@ static enum fulcrum_status read_machine(
     return FULCRUM_OK;
 }
 
-/* Actors follow the threads unless another rule is named. */
-static enum fulcrum_status read_actors(struct job *job, struct fulcrum_error *err)
+static enum fulcrum_status read_job(struct job *job, struct fulcrum_error *err)
 {
+    const struct fulcrum_text_list *names = &job->settings->machines;
+    /* What the table varies cannot be set as well. */
+    static const char *const varied[][2] = {{"run.gpu_count=", "--gpus"},
+        {"run.learner_gpu_count=", "--learners"}, {"run.actor_count=", "--actors"},
+        {"actors=", "--actors"}};
+    const struct fulcrum_text_list *sets = &job->settings->design.sets;
+    for (size_t i = 0; i < sets->count * (sizeof varied / sizeof varied[0]); i++) {
+        const char *set = sets->items[i % sets->count];
+        const char *const *option = varied[i / sets->count];
+        FULCRUM_USAGE_IF(strncmp(set, option[0], strlen(option[0])) == 0, job->context,
+            err, FULCRUM_ERR_UNSUPPORTED,
+            "--set %s: expected %s, which the table varies", set, option[1]);
+    }
+    const struct settings *settings = job->settings;
+    job->counts[FULCRUM_NODE_GPUS] = (struct fulcrum_numbers){
+        "--gpus", fulcrum_field_find("run.gpu_count"), NULL, 0};
+    job->counts[FULCRUM_NODE_LEARNERS] = (struct fulcrum_numbers){
+        "--learners", fulcrum_field_find("run.learner_gpu_count"), NULL, 0};
+    TRY(fulcrum_numbers_read(&job->counts[FULCRUM_NODE_GPUS],
+        settings->gpus != NULL ? settings->gpus : "1:100000:1", job->context, err));
+    TRY(fulcrum_numbers_read(
+        &job->counts[FULCRUM_NODE_LEARNERS], settings->learners, job->context, err));
+    for (size_t i = 0; i < FULCRUM_NODE_AXES; i++) {
+        const struct fulcrum_numbers *counts = &job->counts[i];
+        job->axes[i] =
+            (struct fulcrum_sweep_axis){counts->field, counts->values, counts->count};
+    }
+    job->plan.sweep.axes = job->axes;
+    TRY(fulcrum_machine_names_check(names, job->context, err));
+    job->machines = fulcrum_allocate(names->count, sizeof *job->machines);
+    for (size_t i = 0; i < names->count; i++) {
+        TRY(read_machine(job, i, err));
+    }
+    /* Actors follow the threads unless another rule is named. */
     const struct fulcrum_actors_rule *rule = &job->settings->actors;
     struct fulcrum_actors *actors = &job->actors;
     TRY(fulcrum_actors_settle(
@@ -151,12 +140,6 @@ static enum fulcrum_status read_actors(struct job *job, struct fulcrum_error *er
     job->plan.sweep.actors_per_thread = actors->per_thread;
     job->plan.sweep.actor_choices = actors->choices;
     job->plan.sweep.actor_choice_count = actors->choice_count;
-    return FULCRUM_OK;
-}
-
-static enum fulcrum_status read_solution(struct job *job, struct fulcrum_error *err)
-{
-    const struct settings *settings = job->settings;
     size_t count = job->expected;
     bool is_thorough = count <= THOROUGH_ROWS_MOST;
     double draws = count <= ALL_DRAWS_ROWS ? NODE_DRAWS : NODE_FEWER_DRAWS;
@@ -173,36 +156,6 @@ static enum fulcrum_status read_solution(struct job *job, struct fulcrum_error *
         predict->solver.method = FULCRUM_METHOD_FAST;
     }
     return status;
-}
-
-static enum fulcrum_status read_job(struct job *job, struct fulcrum_error *err)
-{
-    const struct fulcrum_text_list *names = &job->settings->machines;
-    TRY(check_sets(job, err));
-    TRY(read_counts(job, err));
-    TRY(fulcrum_machine_names_check(names, job->context, err));
-    job->machines = fulcrum_allocate(names->count, sizeof *job->machines);
-    for (size_t i = 0; i < names->count; i++) {
-        TRY(read_machine(job, i, err));
-    }
-    TRY(read_actors(job, err));
-    return read_solution(job, err);
-}
-
-static void add_facts(struct job *job)
-{
-    const struct fulcrum_subject *first = &job->machines[0].subject;
-    struct fulcrum_result *result = fulcrum_result_new("fulcrum-node");
-    fulcrum_result_flag(result, "complete", NULL, true);
-    fulcrum_result_text(
-        result, "workload", "workload", first->inputs.base.workload.name);
-    fulcrum_result_text(result, "calibration", "calibration", first->calibrations);
-    fulcrum_result_text(result, "actors_rule", "actors", job->actors.text);
-    fulcrum_result_number(result, "plateau_frac", "plateau", job->plan.plateau_frac);
-    job->result = result;
-    job->table = fulcrum_result_table(result, "rows", "");
-    job->plan.calibration = first->calibrations;
-    job->plan.actors_rule = job->actors.text;
 }
 
 static enum fulcrum_status find_rows(struct job *job, struct fulcrum_error *err)
@@ -224,7 +177,7 @@ static enum fulcrum_status find_rows(struct job *job, struct fulcrum_error *err)
         count = fulcrum_table_rows(job->table);
         machine->end = count;
     }
-    fulcrum_watch_end(&job->watch);
+    fulcrum_progress_end(&job->watch);
     job->is_interrupted = status == FULCRUM_ERR_INTERRUPTED;
     /* A table without rows would take the place of an older file for nothing. */
     return job->is_interrupted && count > 0 ? FULCRUM_OK : status;
@@ -233,33 +186,6 @@ static enum fulcrum_status find_rows(struct job *job, struct fulcrum_error *err)
 static double number_at(const struct job *job, size_t row, const char *key)
 {
     return fulcrum_table_at(job->table, row, key).number;
-}
-
-/* All rows failed: there is no result, and the first reason is the message. */
-static enum fulcrum_status judge_rows(const struct job *job, struct fulcrum_error *err)
-{
-    size_t count = fulcrum_table_rows(job->table);
-    size_t failed = 0;
-    const char *reason = "";
-    TRY(fulcrum_result_check(job->result, err));
-    for (size_t i = count; i-- > 0;) {
-        const char *status = fulcrum_table_at(job->table, i, "status").text;
-        if (strcmp(status, "ok") != 0) {
-            failed++;
-            reason = status;
-        }
-    }
-    FAIL_IF(failed > 0 && failed == count, err, FULCRUM_ERR_INFEASIBLE,
-        "no row can run: %s", reason);
-    if (failed > 0) {
-        fulcrum_message_warn("%zu of %zu rows cannot run: %s", failed, count, reason);
-    } else {
-        fulcrum_table_hide(job->table, "status");
-    }
-    if (fulcrum_table_constant(job->table, "learner_gpu_count") <= 0.0) {
-        fulcrum_table_hide(job->table, "learner_gpu_count");
-    }
-    return FULCRUM_OK;
 }
 
 /* The row with the most of an output; machine->end: none has it. */
@@ -288,39 +214,44 @@ static char *name_gpus(const struct job *job, size_t row)
                : fulcrum_format("%.0f GPU%s", gpus, plural);
 }
 
-/* Where a machine is fastest, and what all its GPUs make of it. */
-static void note_findings(const struct job *job, const struct machine *machine)
-{
-    size_t fastest = best_of(job, machine, "steps_per_s");
-    size_t leanest = best_of(job, machine, "steps_per_j_system");
-    if (fastest == machine->end) {
-        return;
-    }
-    double relative = number_at(job, machine->end - 1, "relative");
-    char *fast = name_gpus(job, fastest);
-    char *lean = leanest < machine->end ? name_gpus(job, leanest)
-                                        : fulcrum_format("unknown watts");
-    char *all = name_gpus(job, machine->end - 1);
-    char *end = isnan(relative)
-                    ? fulcrum_format("%s", "")
-                    : fulcrum_format("; rate with %s over that of the first row: %.3g",
-                          all, relative);
-    fulcrum_message_note(job->context,
-        "found: %s: fastest with %s (%.0f steps/s), most per system joule with %s%s",
-        machine->subject.inputs.base.machine.name, fast,
-        number_at(job, fastest, "steps_per_s"), lean, end);
-    free(fast);
-    free(lean);
-    free(all);
-    free(end);
-}
-
 static enum fulcrum_status answer(struct job *job, struct fulcrum_error *err)
 {
     TRY(read_job(job, err));
-    add_facts(job);
+    const struct fulcrum_subject *first = &job->machines[0].subject;
+    struct fulcrum_result *result = fulcrum_result_new("fulcrum-node");
+    fulcrum_result_flag(result, "complete", NULL, true);
+    fulcrum_result_text(
+        result, "workload", "workload", first->inputs.base.workload.name);
+    fulcrum_result_text(result, "calibration", "calibration", first->calibrations);
+    fulcrum_result_text(result, "actors_rule", "actors", job->actors.text);
+    fulcrum_result_number(result, "plateau_frac", "plateau", job->plan.plateau_frac);
+    job->result = result;
+    job->table = fulcrum_result_table(result, "rows", "");
+    job->plan.calibration = first->calibrations;
+    job->plan.actors_rule = job->actors.text;
     TRY(find_rows(job, err));
-    TRY(judge_rows(job, err));
+    /* All rows failed: there is no result, and the first reason is the message. */
+    size_t count = fulcrum_table_rows(job->table);
+    size_t failed = 0;
+    const char *reason = "";
+    TRY(fulcrum_result_check(job->result, err));
+    for (size_t i = count; i-- > 0;) {
+        const char *status = fulcrum_table_at(job->table, i, "status").text;
+        if (strcmp(status, "ok") != 0) {
+            failed++;
+            reason = status;
+        }
+    }
+    FAIL_IF(failed > 0 && failed == count, err, FULCRUM_ERR_INFEASIBLE,
+        "no row can run: %s", reason);
+    if (failed > 0) {
+        fulcrum_message_warn("%zu of %zu rows cannot run: %s", failed, count, reason);
+    } else {
+        fulcrum_table_hide(job->table, "status");
+    }
+    if (fulcrum_table_constant(job->table, "learner_gpu_count") <= 0.0) {
+        fulcrum_table_hide(job->table, "learner_gpu_count");
+    }
     if (job->is_interrupted) {
         fulcrum_message_warn("interrupted: %zu of %zu rows are there",
             fulcrum_table_rows(job->table), job->expected);
@@ -328,7 +259,31 @@ static enum fulcrum_status answer(struct job *job, struct fulcrum_error *err)
         job->context->exit_code = FULCRUM_EXIT_INTERRUPTED;
     }
     for (size_t m = 0; m < job->machine_count && !job->is_interrupted; m++) {
-        note_findings(job, &job->machines[m]);
+        /* Where a machine is fastest, and what all its GPUs make of it. */
+        const struct machine *machine = &job->machines[m];
+        size_t fastest = best_of(job, machine, "steps_per_s");
+        size_t leanest = best_of(job, machine, "steps_per_j_system");
+        if (fastest != machine->end) {
+            double relative = number_at(job, machine->end - 1, "relative");
+            char *fast = name_gpus(job, fastest);
+            char *lean = leanest < machine->end ? name_gpus(job, leanest)
+                                                : fulcrum_format("unknown watts");
+            char *all = name_gpus(job, machine->end - 1);
+            char *end =
+                isnan(relative)
+                    ? fulcrum_format("%s", "")
+                    : fulcrum_format("; rate with %s over that of the first row: %.3g",
+                          all, relative);
+            fulcrum_message_note(job->context,
+                "found: %s: fastest with %s (%.0f steps/s), most per system joule with "
+                "%s%s",
+                machine->subject.inputs.base.machine.name, fast,
+                number_at(job, fastest, "steps_per_s"), lean, end);
+            free(fast);
+            free(lean);
+            free(all);
+            free(end);
+        }
     }
     enum fulcrum_status status = fulcrum_context_show(job->context, job->result, err);
     job->result = NULL;

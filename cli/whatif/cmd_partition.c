@@ -46,10 +46,178 @@ struct job {
     struct fulcrum_error no_slices; /* why there is no partition */
 };
 
-/* "0.5,0.3,0.2": one for each stage, which the workload decides; NULL: none. */
-static enum fulcrum_status read_shares(const char *text,
+/* A GPU without a partition of its own has shares, not slices. */
+static enum fulcrum_status find_partition(const struct settings *settings,
+    const char *gpu, struct job *job, struct fulcrum_error *err)
+{
+    if (settings->partition != NULL) {
+        enum fulcrum_status loaded =
+            fulcrum_partition_load(settings->partition, &job->partition, err);
+        if (loaded == FULCRUM_OK && strcmp(job->partition->mig.gpu, gpu) != 0) {
+            fulcrum_message_warn("--partition %s is for the GPU \"%s\": applying "
+                                 "its slices as shares of \"%s\"",
+                settings->partition, job->partition->mig.gpu, gpu);
+        }
+        return loaded;
+    }
+    enum fulcrum_status status =
+        fulcrum_partition_of_gpu(gpu, &job->partition, &job->no_slices);
+    if (status == FULCRUM_ERR_UNSUPPORTED && settings->profile == NULL) {
+        return FULCRUM_OK;
+    }
+    return status == FULCRUM_OK
+               ? status
+               : fulcrum_fail(err, status, "%s", job->no_slices.detail);
+}
+
+/* Of a placement that cannot run nothing is known. */
+static void add_placement(
+    struct fulcrum_table *table, const struct fulcrum_placement *row)
+{
+    static const struct fulcrum_placed unknown = {.instances = (double)NAN,
+        .sm_held_frac = (double)NAN,
+        .sm_work_frac = (double)NAN,
+        .memory_byte = (double)NAN};
+    const struct fulcrum_placed *placed =
+        isnan(row->steps_per_s) ? &unknown : &row->placed;
+    fulcrum_table_row(table);
+    fulcrum_table_text(table, "placement", "placement", row->name);
+    fulcrum_table_text(table, "layout", "slices", row->layout);
+    fulcrum_table_number(table, "instances", "processes", placed->instances);
+    fulcrum_table_number(table, "steps_per_s", "steps", row->steps_per_s);
+    fulcrum_table_ratio(table, "speedup", "speed-up", row->speedup);
+    fulcrum_table_number(table, "gpu_busy_frac", "GPU busy", row->gpu_busy_frac);
+    fulcrum_table_number(table, "sm_held_frac", "SMs held", placed->sm_held_frac);
+    fulcrum_table_number(table, "sm_work_frac", "SMs at work", placed->sm_work_frac);
+    fulcrum_table_number(table, "memory_byte", NULL, placed->memory_byte);
+    fulcrum_table_number(table, "gpu_w", NULL, row->gpu_w);
+    fulcrum_table_number(
+        table, "steps_per_j_gpu", "per GPU joule", row->steps_per_j_gpu);
+    fulcrum_table_text(table, "reason", "cannot run", row->reason);
+}
+
+/* The cells of part k; of a placement without parts they are empty. */
+static void add_part(struct fulcrum_table *table, const struct job *job,
+    const struct fulcrum_placed *placed, size_t k)
+{
+    static const struct fulcrum_gpu_part none = {.sm_frac = (double)NAN,
+        .instances = (double)NAN,
+        .dram_frac = (double)NAN,
+        .round_s = (double)NAN,
+        .busy_frac = (double)NAN,
+        .profile = FULCRUM_MIG_PROFILES_MOST};
+    const struct fulcrum_mig *slices = job->terms.mig;
+    bool is_known = k < placed->part_count;
+    const struct fulcrum_gpu_part *part = is_known ? &placed->parts[k] : &none;
+    bool is_slice = slices != NULL && part->profile < slices->profile_count;
+    bool is_slowest = is_known && placed->part_count > 1 && k == placed->slowest;
+    /* "simulation + agent" */
+    unsigned stages = part->stages;
+    struct fulcrum_string text = {0};
+    for (size_t i = 0; i < job->plan.loop.count; i++) {
+        if ((stages & (1U << i)) != 0U) {
+            fulcrum_string_add(&text, "%s%s",
+                fulcrum_string_get(&text)[0] != '\0' ? " + " : "",
+                job->plan.loop.stages[i].name);
+        }
+    }
+    fulcrum_table_text(table, "stages", "stages", fulcrum_string_get(&text));
+    fulcrum_string_clear(&text);
+    fulcrum_table_number(table, "part_instances", "processes", part->instances);
+    fulcrum_table_number(table, "sm_frac", "SMs", part->sm_frac);
+    fulcrum_table_number(table, "dram_frac", "bandwidth", part->dram_frac);
+    fulcrum_table_text(table, "profile", "slice",
+        is_slice ? slices->profiles[part->profile].name : "");
+    fulcrum_table_number(table, "round_s", "round", part->round_s);
+    fulcrum_table_number(table, "busy_frac", "busy", part->busy_frac);
+    fulcrum_table_text(table, "is_slowest", "slowest", is_slowest ? "yes" : "");
+}
+
+/* Files hold a row for each part of each placement; people first see the placements,
+ * whose cells parts repeat for files. */
+static enum fulcrum_status report(const struct job *job,
+    const struct fulcrum_context *context, struct fulcrum_error *err)
+{
+    const struct fulcrum_placements *plan = &job->plan;
+    bool has_parts = plan->loop.count > 0;
+    struct fulcrum_result *result = fulcrum_result_new("fulcrum-placements");
+    const struct fulcrum_design *design = &job->plan.design;
+    const struct fulcrum_sharing_terms *terms = &job->terms;
+    double steps = job->plan.loop.count > 0 ? job->plan.loop.steps : FULCRUM_UNKNOWN;
+    fulcrum_result_text(result, "machine", "machine", design->machine.name);
+    fulcrum_result_text(result, "gpu", "GPU", design->machine.gpu.name);
+    fulcrum_result_text(result, "workload", "workload", design->workload.name);
+    fulcrum_result_text(
+        result, "calibration", "calibration", job->subject.calibrations);
+    fulcrum_result_text(
+        result, "partition", "partition", terms->mig != NULL ? terms->mig->name : "");
+    if (job->plan.loop.count > 0) {
+        fulcrum_result_print(result, "round", "round",
+            "%.6g agent steps of %.6g environments, %s", steps,
+            design->workload.simulation.env_count,
+            terms->envs_each ? "as many in each instance" : "dealt out to instances");
+    }
+    fulcrum_result_number(result, "round_steps", NULL, steps);
+    fulcrum_result_number(result, "overhead_frac", NULL, terms->overhead_frac);
+    fulcrum_result_number(result, "switch_frac", NULL, terms->switch_frac);
+    fulcrum_result_text(result, "envs", NULL, envs_name(terms->envs_each));
+    fulcrum_result_number(
+        result, "draws", job->plan.draws > 0.0 ? "draws" : NULL, job->plan.draws);
+    struct fulcrum_table *placements = fulcrum_result_table(result, "placements", "");
+    struct fulcrum_table *table = fulcrum_result_table(result, "parts",
+        has_parts ? "what runs where; in each placement all wait for the slowest"
+                  : NULL);
+    fulcrum_table_make_main(table);
+    for (size_t i = 0; i < plan->count; i++) {
+        const struct fulcrum_placed *placed = &plan->rows[i].placed;
+        add_placement(placements, &plan->rows[i]);
+        for (size_t k = 0; k == 0 || k < placed->part_count; k++) {
+            add_placement(table, &plan->rows[i]);
+            add_part(table, job, placed, k);
+        }
+    }
+    for (size_t j = 1; j < fulcrum_table_columns(placements); j++) {
+        fulcrum_table_hide(table, fulcrum_table_column(placements, j).key);
+    }
+    table = fulcrum_result_table(result, "stages",
+        "time of a stage with the GPU to itself, by what shortens it");
+    for (size_t i = 0; i < plan->loop.count; i++) {
+        const struct fulcrum_gpu_stage *stage = &plan->loop.stages[i];
+        const struct fulcrum_gpu_time *a = &stage->per_step;
+        const struct fulcrum_gpu_time *b = &stage->per_round;
+        fulcrum_table_row(table);
+        fulcrum_table_text(table, "stage", "stage", stage->name);
+        fulcrum_table_number(
+            table, "round_s", "round", fulcrum_gpu_stage_s(stage, 1.0, 1.0));
+        fulcrum_table_number(table, "host_s", "launches, host", a->host_s + b->host_s);
+        fulcrum_table_number(
+            table, "latency_s", "whatever the share", a->latency_s + b->latency_s);
+        fulcrum_table_number(table, "sm_s", "by SMs", a->sm_s + b->sm_s);
+        fulcrum_table_number(table, "dram_s", "by bandwidth", a->dram_s + b->dram_s);
+        fulcrum_table_number(table, "memory_byte", "memory",
+            stage->memory_byte + stage->env_memory_byte);
+    }
+    if (job->no_slices.detail[0] != '\0') {
+        fulcrum_result_note_print(
+            result, "notes", "no slices: %s", job->no_slices.detail);
+    }
+    return fulcrum_context_show(context, result, err);
+}
+
+static enum fulcrum_status answer(const struct settings *settings,
     struct fulcrum_context *context, struct job *job, struct fulcrum_error *err)
 {
+    struct fulcrum_progress watch;
+    struct fulcrum_placement_plan plan = {
+        .terms = &job->terms, .watch = fulcrum_watch_show, .watcher = &watch};
+    TRY(fulcrum_solve_settings_read(
+        &settings->solve, PARTITION_DRAWS, context, &plan.predict, err));
+    job->terms = settings->terms;
+    job->terms.envs_each = settings->envs != 0;
+    TRY(fulcrum_subject_read(&settings->design, context, &job->subject, err));
+    TRY(fulcrum_subject_prepare(&job->subject, NULL, 0, err));
+    /* "0.5,0.3,0.2": one for each stage, which the workload decides; NULL: none. */
+    const char *text = settings->shares;
     const struct fulcrum_workload *workload = &job->subject.design.workload;
     struct fulcrum_sharing_terms *terms = &job->terms;
     size_t stages = workload->training.env_steps_per_train_step > 0.0 ? 3U : 2U;
@@ -83,218 +251,21 @@ static enum fulcrum_status read_shares(const char *text,
         stages == 3 ? " and training" : "");
     FULCRUM_USAGE_IF(sum > 1.0 + rounding, context, err, FULCRUM_ERR_RANGE,
         "--shares: they sum to %.6g: expected at most 1, as they are of one GPU", sum);
-    return FULCRUM_OK;
-}
-
-/* A GPU without a partition of its own has shares, not slices. */
-static enum fulcrum_status find_partition(const struct settings *settings,
-    const char *gpu, struct job *job, struct fulcrum_error *err)
-{
-    if (settings->partition != NULL) {
-        enum fulcrum_status loaded =
-            fulcrum_partition_load(settings->partition, &job->partition, err);
-        if (loaded == FULCRUM_OK && strcmp(job->partition->mig.gpu, gpu) != 0) {
-            fulcrum_message_warn("--partition %s is for the GPU \"%s\": applying "
-                                 "its slices as shares of \"%s\"",
-                settings->partition, job->partition->mig.gpu, gpu);
-        }
-        return loaded;
-    }
-    enum fulcrum_status status =
-        fulcrum_partition_of_gpu(gpu, &job->partition, &job->no_slices);
-    if (status == FULCRUM_ERR_UNSUPPORTED && settings->profile == NULL) {
-        return FULCRUM_OK;
-    }
-    return status == FULCRUM_OK
-               ? status
-               : fulcrum_fail(err, status, "%s", job->no_slices.detail);
-}
-
-static enum fulcrum_status read_job(const struct settings *settings,
-    struct fulcrum_context *context, struct job *job, struct fulcrum_error *err)
-{
-    job->terms = settings->terms;
-    job->terms.envs_each = settings->envs != 0;
-    TRY(fulcrum_subject_read(&settings->design, context, &job->subject, err));
-    TRY(fulcrum_subject_prepare(&job->subject, NULL, 0, err));
-    TRY(read_shares(settings->shares, context, job, err));
     TRY(find_partition(settings, job->subject.design.machine.gpu.name, job, err));
     job->terms.mig = job->partition != NULL ? &job->partition->mig : NULL;
-    if (settings->profile == NULL) {
-        return FULCRUM_OK;
-    }
-    job->terms.given_layout = &job->layout;
-    enum fulcrum_status status = fulcrum_mig_layout_parse(
-        &job->partition->mig, settings->profile, &job->layout, err);
-    if (status != FULCRUM_OK) {
-        context->exit_code = FULCRUM_EXIT_USAGE;
-        return fulcrum_fail_in(err, status, "--profile");
-    }
-    return FULCRUM_OK;
-}
-
-static void add_facts(struct fulcrum_result *result, const struct job *job)
-{
-    const struct fulcrum_design *design = &job->plan.design;
-    const struct fulcrum_sharing_terms *terms = &job->terms;
-    double steps = job->plan.loop.count > 0 ? job->plan.loop.steps : FULCRUM_UNKNOWN;
-    fulcrum_result_text(result, "machine", "machine", design->machine.name);
-    fulcrum_result_text(result, "gpu", "GPU", design->machine.gpu.name);
-    fulcrum_result_text(result, "workload", "workload", design->workload.name);
-    fulcrum_result_text(
-        result, "calibration", "calibration", job->subject.calibrations);
-    fulcrum_result_text(
-        result, "partition", "partition", terms->mig != NULL ? terms->mig->name : "");
-    if (job->plan.loop.count > 0) {
-        fulcrum_result_print(result, "round", "round",
-            "%.6g agent steps of %.6g environments, %s", steps,
-            design->workload.simulation.env_count,
-            terms->envs_each ? "as many in each instance" : "dealt out to instances");
-    }
-    fulcrum_result_number(result, "round_steps", NULL, steps);
-    fulcrum_result_number(result, "overhead_frac", NULL, terms->overhead_frac);
-    fulcrum_result_number(result, "switch_frac", NULL, terms->switch_frac);
-    fulcrum_result_text(result, "envs", NULL, envs_name(terms->envs_each));
-    fulcrum_result_number(
-        result, "draws", job->plan.draws > 0.0 ? "draws" : NULL, job->plan.draws);
-}
-
-/* Of a placement that cannot run nothing is known. */
-static void add_placement(
-    struct fulcrum_table *table, const struct fulcrum_placement *row)
-{
-    static const struct fulcrum_placed unknown = {.instances = (double)NAN,
-        .sm_held_frac = (double)NAN,
-        .sm_work_frac = (double)NAN,
-        .memory_byte = (double)NAN};
-    const struct fulcrum_placed *placed =
-        isnan(row->steps_per_s) ? &unknown : &row->placed;
-    fulcrum_table_row(table);
-    fulcrum_table_text(table, "placement", "placement", row->name);
-    fulcrum_table_text(table, "layout", "slices", row->layout);
-    fulcrum_table_number(table, "instances", "processes", placed->instances);
-    fulcrum_table_number(table, "steps_per_s", "steps", row->steps_per_s);
-    fulcrum_table_ratio(table, "speedup", "speed-up", row->speedup);
-    fulcrum_table_number(table, "gpu_busy_frac", "GPU busy", row->gpu_busy_frac);
-    fulcrum_table_number(table, "sm_held_frac", "SMs held", placed->sm_held_frac);
-    fulcrum_table_number(table, "sm_work_frac", "SMs at work", placed->sm_work_frac);
-    fulcrum_table_number(table, "memory_byte", NULL, placed->memory_byte);
-    fulcrum_table_number(table, "gpu_w", NULL, row->gpu_w);
-    fulcrum_table_number(
-        table, "steps_per_j_gpu", "per GPU joule", row->steps_per_j_gpu);
-    fulcrum_table_text(table, "reason", "cannot run", row->reason);
-}
-
-/* "simulation + agent" */
-static void add_stage_names(
-    struct fulcrum_table *table, const struct fulcrum_gpu_loop *loop, unsigned stages)
-{
-    struct fulcrum_string text = {0};
-    for (size_t i = 0; i < loop->count; i++) {
-        if ((stages & (1U << i)) != 0U) {
-            fulcrum_string_add(&text, "%s%s",
-                fulcrum_string_get(&text)[0] != '\0' ? " + " : "",
-                loop->stages[i].name);
+    if (settings->profile != NULL) {
+        job->terms.given_layout = &job->layout;
+        enum fulcrum_status status = fulcrum_mig_layout_parse(
+            &job->partition->mig, settings->profile, &job->layout, err);
+        if (status != FULCRUM_OK) {
+            context->exit_code = FULCRUM_EXIT_USAGE;
+            return fulcrum_fail_in(err, status, "--profile");
         }
     }
-    fulcrum_table_text(table, "stages", "stages", fulcrum_string_get(&text));
-    fulcrum_string_clear(&text);
-}
-
-/* The cells of part k; of a placement without parts they are empty. */
-static void add_part(struct fulcrum_table *table, const struct job *job,
-    const struct fulcrum_placed *placed, size_t k)
-{
-    static const struct fulcrum_gpu_part none = {.sm_frac = (double)NAN,
-        .instances = (double)NAN,
-        .dram_frac = (double)NAN,
-        .round_s = (double)NAN,
-        .busy_frac = (double)NAN,
-        .profile = FULCRUM_MIG_PROFILES_MOST};
-    const struct fulcrum_mig *slices = job->terms.mig;
-    bool is_known = k < placed->part_count;
-    const struct fulcrum_gpu_part *part = is_known ? &placed->parts[k] : &none;
-    bool is_slice = slices != NULL && part->profile < slices->profile_count;
-    bool is_slowest = is_known && placed->part_count > 1 && k == placed->slowest;
-    add_stage_names(table, &job->plan.loop, part->stages);
-    fulcrum_table_number(table, "part_instances", "processes", part->instances);
-    fulcrum_table_number(table, "sm_frac", "SMs", part->sm_frac);
-    fulcrum_table_number(table, "dram_frac", "bandwidth", part->dram_frac);
-    fulcrum_table_text(table, "profile", "slice",
-        is_slice ? slices->profiles[part->profile].name : "");
-    fulcrum_table_number(table, "round_s", "round", part->round_s);
-    fulcrum_table_number(table, "busy_frac", "busy", part->busy_frac);
-    fulcrum_table_text(table, "is_slowest", "slowest", is_slowest ? "yes" : "");
-}
-
-static void add_stage(
-    struct fulcrum_table *table, const struct fulcrum_gpu_stage *stage)
-{
-    const struct fulcrum_gpu_time *a = &stage->per_step;
-    const struct fulcrum_gpu_time *b = &stage->per_round;
-    fulcrum_table_row(table);
-    fulcrum_table_text(table, "stage", "stage", stage->name);
-    fulcrum_table_number(
-        table, "round_s", "round", fulcrum_gpu_stage_s(stage, 1.0, 1.0));
-    fulcrum_table_number(table, "host_s", "launches, host", a->host_s + b->host_s);
-    fulcrum_table_number(
-        table, "latency_s", "whatever the share", a->latency_s + b->latency_s);
-    fulcrum_table_number(table, "sm_s", "by SMs", a->sm_s + b->sm_s);
-    fulcrum_table_number(table, "dram_s", "by bandwidth", a->dram_s + b->dram_s);
-    fulcrum_table_number(
-        table, "memory_byte", "memory", stage->memory_byte + stage->env_memory_byte);
-}
-
-/* Files hold a row for each part of each placement; people first see the placements,
- * whose cells parts repeat for files. */
-static enum fulcrum_status report(const struct job *job,
-    const struct fulcrum_context *context, struct fulcrum_error *err)
-{
-    const struct fulcrum_placements *plan = &job->plan;
-    bool has_parts = plan->loop.count > 0;
-    struct fulcrum_result *result = fulcrum_result_new("fulcrum-placements");
-    add_facts(result, job);
-    struct fulcrum_table *placements = fulcrum_result_table(result, "placements", "");
-    struct fulcrum_table *table = fulcrum_result_table(result, "parts",
-        has_parts ? "what runs where; in each placement all wait for the slowest"
-                  : NULL);
-    fulcrum_table_make_main(table);
-    for (size_t i = 0; i < plan->count; i++) {
-        const struct fulcrum_placed *placed = &plan->rows[i].placed;
-        add_placement(placements, &plan->rows[i]);
-        for (size_t k = 0; k == 0 || k < placed->part_count; k++) {
-            add_placement(table, &plan->rows[i]);
-            add_part(table, job, placed, k);
-        }
-    }
-    for (size_t j = 1; j < fulcrum_table_columns(placements); j++) {
-        fulcrum_table_hide(table, fulcrum_table_column(placements, j).key);
-    }
-    table = fulcrum_result_table(result, "stages",
-        "time of a stage with the GPU to itself, by what shortens it");
-    for (size_t i = 0; i < plan->loop.count; i++) {
-        add_stage(table, &plan->loop.stages[i]);
-    }
-    if (job->no_slices.detail[0] != '\0') {
-        fulcrum_result_note_print(
-            result, "notes", "no slices: %s", job->no_slices.detail);
-    }
-    return fulcrum_context_show(context, result, err);
-}
-
-static enum fulcrum_status answer(const struct settings *settings,
-    struct fulcrum_context *context, struct job *job, struct fulcrum_error *err)
-{
-    struct fulcrum_watch watch;
-    struct fulcrum_placement_plan plan = {
-        .terms = &job->terms, .watch = fulcrum_watch_show, .watcher = &watch};
-    TRY(fulcrum_solve_settings_read(
-        &settings->solve, PARTITION_DRAWS, context, &plan.predict, err));
-    TRY(read_job(settings, context, job, err));
     plan.scenario = job->subject.scenario;
     fulcrum_watch_start(&watch, context, "placements");
     enum fulcrum_status status = fulcrum_placements_find(&plan, &job->plan, err);
-    fulcrum_watch_end(&watch);
+    fulcrum_progress_end(&watch);
     TRY(status);
     return report(job, context, err);
 }

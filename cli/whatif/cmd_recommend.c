@@ -1,11 +1,9 @@
 /* cmd_recommend.c - `fulcrum recommend`: the inverse questions. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <stdbool.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "cli/command.h"
-#include "cli/message.h"
 #include "cli/whatif/candidates.h"
 #include "model/nearest.h"
 #include "model/try.h"
@@ -120,26 +118,6 @@ static const struct {
     {compare_rows, "compare"},
 };
 
-/* A limit that is not looked at is worse than none. */
-static enum fulcrum_status refuse_strays(
-    const struct fulcrum_recommend_settings *settings, struct fulcrum_context *context,
-    struct fulcrum_error *err)
-{
-    for (size_t i = 0; i < sizeof own_rows / sizeof own_rows[0]; i++) {
-        const struct fulcrum_option *row = own_rows[i].rows;
-        const char *users = own_rows[i].users;
-        bool is_mine = strstr(users, settings->question) != NULL;
-        while (
-            row->name != NULL && (is_mine || !fulcrum_option_is_set(row, settings))) {
-            row++;
-        }
-        FULCRUM_USAGE_IF(row->name != NULL, context, err, FULCRUM_ERR_RANGE,
-            "--%s goes with 'recommend %.*s', not with 'recommend %s'", row->name,
-            (int)strcspn(users, " "), users, settings->question);
-    }
-    return FULCRUM_OK;
-}
-
 static enum fulcrum_status answer(const struct fulcrum_recommend_settings *settings,
     struct fulcrum_context *context, struct fulcrum_error *err)
 {
@@ -151,7 +129,19 @@ static enum fulcrum_status answer(const struct fulcrum_recommend_settings *setti
             context, err, FULCRUM_ERR_RANGE,
             "unexpected argument '%s': 'recommend %s' takes none",
             settings->names.items[0], settings->question);
-        TRY(refuse_strays(settings, context, err));
+        /* A limit that is not looked at is worse than none. */
+        for (size_t j = 0; j < sizeof own_rows / sizeof own_rows[0]; j++) {
+            const struct fulcrum_option *row = own_rows[j].rows;
+            const char *users = own_rows[j].users;
+            bool is_mine = strstr(users, settings->question) != NULL;
+            while (row->name != NULL &&
+                   (is_mine || !fulcrum_option_is_set(row, settings))) {
+                row++;
+            }
+            FULCRUM_USAGE_IF(row->name != NULL, context, err, FULCRUM_ERR_RANGE,
+                "--%s goes with 'recommend %.*s', not with 'recommend %s'", row->name,
+                (int)strcspn(users, " "), users, settings->question);
+        }
         return questions[i].answer(settings, context, err);
     }
     char hint[120];
@@ -160,22 +150,6 @@ static enum fulcrum_status answer(const struct fulcrum_recommend_settings *setti
     fulcrum_names_hint(&names, settings->question, hint, sizeof hint);
     return fulcrum_usage_fail(context, err, FULCRUM_ERR_UNKNOWN_NAME,
         "unknown question '%s'%s", settings->question, hint);
-}
-
-/* All questions but 'machine' are about one machine, or about two by two options. */
-static enum fulcrum_status refuse_machines(
-    const struct fulcrum_recommend_settings *settings, struct fulcrum_context *context,
-    struct fulcrum_error *err)
-{
-    const struct fulcrum_text_list *machines = &settings->machines;
-    const char *last = machines->count > 0 ? machines->items[machines->count - 1] : "";
-    if (machines->count <= 1 && !fulcrum_machine_is_list(last)) {
-        return FULCRUM_OK;
-    }
-    return fulcrum_usage_fail(context, err, FULCRUM_ERR_RANGE,
-        "--machine %s: 'recommend %s' takes one%s", last, settings->question,
-        strcmp(settings->question, "compare") == 0 ? ", or two with a --machine each"
-                                                   : "");
 }
 
 static enum fulcrum_status run_recommend(
@@ -189,7 +163,18 @@ static enum fulcrum_status run_recommend(
         return answer(&settings, context, err);
     }
     if (strcmp(settings.question, "machine") != 0) {
-        TRY(refuse_machines(&settings, context, err));
+        /* All questions but 'machine' are about one machine, or about two by two
+         * options. */
+        const struct fulcrum_text_list *machines = &settings.machines;
+        const char *last =
+            machines->count > 0 ? machines->items[machines->count - 1] : "";
+        if (!(machines->count <= 1) || fulcrum_machine_is_list(last)) {
+            TRY(fulcrum_usage_fail(context, err, FULCRUM_ERR_RANGE,
+                "--machine %s: 'recommend %s' takes one%s", last, settings.question,
+                strcmp(settings.question, "compare") == 0
+                    ? ", or two with a --machine each"
+                    : ""));
+        }
     }
     if (settings.machines.count > 0) {
         settings.design.machine = settings.machines.items[0];

@@ -8,7 +8,6 @@
 
 #include "cli/message.h"
 #include "cli/whatif/candidates.h"
-#include "model/quantity.h"
 #include "model/try.h"
 
 /* Draws behind a share of them: 400 tell 0.9 from 0.95. */
@@ -40,32 +39,6 @@ static enum fulcrum_status read_metrics(
     return FULCRUM_OK;
 }
 
-/* The user's own settings, then those of one side. */
-static enum fulcrum_status load_side(struct fulcrum_candidates *sides, size_t side,
-    const char *machine, struct fulcrum_error *err)
-{
-    const struct fulcrum_recommend_settings *settings = sides->settings;
-    const struct fulcrum_text_list *own =
-        side == 0 ? &settings->a_sets : &settings->b_sets;
-    struct fulcrum_design_settings design = settings->design;
-    struct fulcrum_candidate *candidate = &sides->items[side];
-    struct fulcrum_text_list *sets = &design.sets;
-    design.machine = machine;
-    sets->items = fulcrum_allocate(sets->count + own->count, sizeof *sets->items);
-    for (size_t i = 0; i < sets->count; i++) {
-        sets->items[i] = settings->design.sets.items[i];
-    }
-    fulcrum_string_add(&candidate->name, "%s", machine);
-    for (size_t i = 0; i < own->count; i++) {
-        sets->items[sets->count++] = own->items[i];
-        fulcrum_string_add(&candidate->name, ", %s", own->items[i]);
-    }
-    enum fulcrum_status status =
-        fulcrum_subject_read(&design, sides->context, &candidate->subject, err);
-    free((void *)sets->items);
-    return status;
-}
-
 /* Two machines, or one under two settings. */
 static enum fulcrum_status load_sides(
     struct fulcrum_candidates *sides, struct fulcrum_error *err)
@@ -80,7 +53,27 @@ static enum fulcrum_status load_sides(
         sides->context, err, FULCRUM_ERR_MISSING,
         "recommend compare takes two machines, or one with --a-set or --b-set");
     for (size_t i = 0; i < SIDES; i++) {
-        TRY(load_side(sides, i, names->count == SIDES ? names->items[i] : single, err));
+        /* The user's own settings, then those of one side. */
+        const char *machine = names->count == SIDES ? names->items[i] : single;
+        const struct fulcrum_text_list *own =
+            i == 0 ? &settings->a_sets : &settings->b_sets;
+        struct fulcrum_design_settings design = settings->design;
+        struct fulcrum_candidate *candidate = &sides->items[i];
+        struct fulcrum_text_list *sets = &design.sets;
+        design.machine = machine;
+        sets->items = fulcrum_allocate(sets->count + own->count, sizeof *sets->items);
+        for (size_t j = 0; j < sets->count; j++) {
+            sets->items[j] = settings->design.sets.items[j];
+        }
+        fulcrum_string_add(&candidate->name, "%s", machine);
+        for (size_t j = 0; j < own->count; j++) {
+            sets->items[sets->count++] = own->items[j];
+            fulcrum_string_add(&candidate->name, ", %s", own->items[j]);
+        }
+        enum fulcrum_status status =
+            fulcrum_subject_read(&design, sides->context, &candidate->subject, err);
+        free((void *)sets->items);
+        TRY(status);
     }
     return FULCRUM_OK;
 }
@@ -149,50 +142,6 @@ static void add_finding(
         metric, beats, ratio.value, ratio.lo, ratio.hi);
 }
 
-static void add_metric(
-    struct fulcrum_table *table, const struct fulcrum_candidates *sides, size_t i)
-{
-    struct fulcrum_study *study = sides->study;
-    enum fulcrum_predicted metric = sides->outputs[i];
-    bool is_more = fulcrum_output_sense(metric) == FULCRUM_SENSE_MORE;
-    fulcrum_table_row(table);
-    fulcrum_table_text(table, "metric", "metric", fulcrum_output_name(metric));
-    fulcrum_table_text(table, "better", "better", is_more ? "more" : "less");
-    fulcrum_table_output(table, "a", "A", &study->predictions[0], metric);
-    fulcrum_table_output(table, "b", "B", &study->predictions[1], metric);
-    struct fulcrum_ratio ratio = fulcrum_study_ratio(study, 0, 1, i);
-    fulcrum_table_ratio(table, "ratio", "A / B", ratio);
-    fulcrum_table_number(table, "a_beats_b_frac", "A beats B", beats_frac(sides, i));
-    fulcrum_table_number(table, "ratio_median", NULL, fulcrum_study_median(study));
-    fulcrum_table_number(table, "draw_count", NULL, (double)study->column_count);
-}
-
-static enum fulcrum_status show(
-    const struct fulcrum_candidates *sides, struct fulcrum_error *err)
-{
-    struct fulcrum_result *result = fulcrum_result_new("fulcrum-recommend");
-    double draws = (double)sides->study->draw_count;
-    fulcrum_result_text(result, "question", NULL, "compare");
-    fulcrum_result_text(
-        result, "workload", "workload", sides->settings->design.workload);
-    for (size_t i = 0; i < SIDES; i++) {
-        add_side(result, i, sides);
-    }
-    fulcrum_result_number(
-        result, "interval_draws", draws > 0.0 ? "common draws" : NULL, draws);
-    add_finding(result, sides);
-    struct fulcrum_table *table = fulcrum_result_table(result, "metrics", "");
-    bool has_less = false;
-    for (size_t i = 0; sides->outputs[i] != FULCRUM_OUTPUT_COUNT; i++) {
-        add_metric(table, sides, i);
-        has_less |= fulcrum_output_sense(sides->outputs[i]) == FULCRUM_SENSE_LESS;
-    }
-    if (!has_less) {
-        fulcrum_table_hide(table, "better");
-    }
-    return fulcrum_context_show(sides->context, result, err);
-}
-
 enum fulcrum_status fulcrum_recommend_compare(
     const struct fulcrum_recommend_settings *settings, struct fulcrum_context *context,
     struct fulcrum_error *err)
@@ -215,7 +164,40 @@ enum fulcrum_status fulcrum_recommend_compare(
         }
     }
     TRY_OR_END(status);
-    status = show(&sides, err);
+    struct fulcrum_result *result = fulcrum_result_new("fulcrum-recommend");
+    double draws = (double)sides.study->draw_count;
+    fulcrum_result_text(result, "question", NULL, "compare");
+    fulcrum_result_text(
+        result, "workload", "workload", sides.settings->design.workload);
+    for (size_t i = 0; i < SIDES; i++) {
+        add_side(result, i, &sides);
+    }
+    fulcrum_result_number(
+        result, "interval_draws", draws > 0.0 ? "common draws" : NULL, draws);
+    add_finding(result, &sides);
+    struct fulcrum_table *table = fulcrum_result_table(result, "metrics", "");
+    bool has_less = false;
+    for (size_t i = 0; sides.outputs[i] != FULCRUM_OUTPUT_COUNT; i++) {
+        struct fulcrum_study *study = sides.study;
+        enum fulcrum_predicted metric = sides.outputs[i];
+        bool is_more = fulcrum_output_sense(metric) == FULCRUM_SENSE_MORE;
+        fulcrum_table_row(table);
+        fulcrum_table_text(table, "metric", "metric", fulcrum_output_name(metric));
+        fulcrum_table_text(table, "better", "better", is_more ? "more" : "less");
+        fulcrum_table_output(table, "a", "A", &study->predictions[0], metric);
+        fulcrum_table_output(table, "b", "B", &study->predictions[1], metric);
+        struct fulcrum_ratio ratio = fulcrum_study_ratio(study, 0, 1, i);
+        fulcrum_table_ratio(table, "ratio", "A / B", ratio);
+        fulcrum_table_number(
+            table, "a_beats_b_frac", "A beats B", beats_frac(&sides, i));
+        fulcrum_table_number(table, "ratio_median", NULL, fulcrum_study_median(study));
+        fulcrum_table_number(table, "draw_count", NULL, (double)study->column_count);
+        has_less |= fulcrum_output_sense(sides.outputs[i]) == FULCRUM_SENSE_LESS;
+    }
+    if (!has_less) {
+        fulcrum_table_hide(table, "better");
+    }
+    status = fulcrum_context_show(sides.context, result, err);
 end:
     fulcrum_candidates_clear(&sides);
     return status;
@@ -243,31 +225,6 @@ static const struct upgrade {
     {"GPU last-level cache", 2.0, {"machine.gpu.llc_byte"}},
     {"kernel launches a second", 0.5, {"machine.gpu.launch_rel"}},
 };
-
-static struct fulcrum_result *result_of(const struct fulcrum_candidates *list)
-{
-    struct fulcrum_result *result = fulcrum_result_new("fulcrum-recommend");
-    const struct fulcrum_subject *subject = &list->items[0].subject;
-    fulcrum_result_text(result, "question", NULL, "upgrade");
-    fulcrum_result_text(result, "machine", "machine", subject->design.machine.name);
-    fulcrum_result_text(result, "workload", "workload", subject->design.workload.name);
-    fulcrum_result_text(result, "calibration", "calibration", subject->calibrations);
-    struct fulcrum_table *table = fulcrum_result_table(result, "upgrades", "");
-    for (size_t i = 0; i < DESIGNS; i++) {
-        fulcrum_table_row(table);
-        fulcrum_table_text(table, "upgrade", "twice the", upgrades[i].title);
-        fulcrum_table_number(
-            table, "actor_count", "actors", list->study->predictions[i].actor_count);
-        fulcrum_table_ratio(
-            table, "speedup", "speed-up", fulcrum_study_ratio(list->study, i, 0, 0));
-        fulcrum_table_ratio(table, "steps_per_j_gpu_rel", "steps/GPU joule",
-            fulcrum_study_ratio(list->study, i, 0, 1));
-        fulcrum_table_ratio(table, "steps_per_j_system_rel", "steps/system joule",
-            fulcrum_study_ratio(list->study, i, 0, 2));
-        fulcrum_table_text(table, "reason", "cannot run", list->items[i].reason);
-    }
-    return result;
-}
 
 enum fulcrum_status fulcrum_recommend_upgrade(
     const struct fulcrum_recommend_settings *settings, struct fulcrum_context *context,
@@ -300,7 +257,27 @@ enum fulcrum_status fulcrum_recommend_upgrade(
         TRY_OR_END(
             fulcrum_fail(err, FULCRUM_ERR_INFEASIBLE, "%s", list.items[0].reason));
     }
-    status = fulcrum_context_show(context, result_of(&list), err);
+    struct fulcrum_result *result = fulcrum_result_new("fulcrum-recommend");
+    const struct fulcrum_subject *subject = &list.items[0].subject;
+    fulcrum_result_text(result, "question", NULL, "upgrade");
+    fulcrum_result_text(result, "machine", "machine", subject->design.machine.name);
+    fulcrum_result_text(result, "workload", "workload", subject->design.workload.name);
+    fulcrum_result_text(result, "calibration", "calibration", subject->calibrations);
+    struct fulcrum_table *table = fulcrum_result_table(result, "upgrades", "");
+    for (size_t i = 0; i < DESIGNS; i++) {
+        fulcrum_table_row(table);
+        fulcrum_table_text(table, "upgrade", "twice the", upgrades[i].title);
+        fulcrum_table_number(
+            table, "actor_count", "actors", list.study->predictions[i].actor_count);
+        fulcrum_table_ratio(
+            table, "speedup", "speed-up", fulcrum_study_ratio(list.study, i, 0, 0));
+        fulcrum_table_ratio(table, "steps_per_j_gpu_rel", "steps/GPU joule",
+            fulcrum_study_ratio(list.study, i, 0, 1));
+        fulcrum_table_ratio(table, "steps_per_j_system_rel", "steps/system joule",
+            fulcrum_study_ratio(list.study, i, 0, 2));
+        fulcrum_table_text(table, "reason", "cannot run", list.items[i].reason);
+    }
+    status = fulcrum_context_show(context, result, err);
 end:
     fulcrum_candidates_clear(&list);
     return status;

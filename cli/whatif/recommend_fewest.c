@@ -32,7 +32,7 @@ struct question {
     struct fulcrum_numbers values;  /* of the field */
     struct fulcrum_actors actors;   /* the text is "" where they vary */
     struct fulcrum_fewest_plan plan;
-    struct fulcrum_watch watch;
+    struct fulcrum_progress watch;
     struct fulcrum_fewest_answer answer;
 };
 
@@ -100,37 +100,6 @@ static enum fulcrum_status read_axis(
                : take_usual_range(question, are_threads, err);
 }
 
-/* One of the ways in which the number of actors comes about. */
-static enum fulcrum_status read_actors(
-    struct question *question, struct fulcrum_error *err)
-{
-    const struct fulcrum_actors_rule *rule = &question->settings->actors;
-    const struct fulcrum_design_inputs *inputs = &question->subject.inputs;
-    if (question->values.field != fulcrum_field_find("run.actor_count")) {
-        return fulcrum_actors_settle(
-            rule, inputs, question->context, &question->actors, err);
-    }
-    return fulcrum_actors_rule_check(rule,
-        1 + !isnan(fulcrum_inputs_number(inputs, "run.actor_count")),
-        "the actors vary: no --actors, --actors-per-thread or --best-actors goes with "
-        "that",
-        question->context, err);
-}
-
-/* Those that know when they are best. */
-static enum fulcrum_status read_metric(
-    struct question *question, struct fulcrum_error *err)
-{
-    size_t *metric = &question->plan.metric;
-    TRY(fulcrum_recommend_metric(
-        question->settings->metric, question->context, metric, err));
-    FULCRUM_USAGE_IF(fulcrum_output_sense(*metric) != FULCRUM_SENSE_MORE,
-        question->context, err, FULCRUM_ERR_RANGE,
-        "--metric %s: expected an output of which more is better",
-        question->settings->metric);
-    return FULCRUM_OK;
-}
-
 /* What people count; the path of any other field. */
 static const char *noun_of(const struct question *question)
 {
@@ -147,25 +116,6 @@ static const char *noun_of(const struct question *question)
         }
     }
     return path;
-}
-
-/* "1 of 8 GPUs; actors: 6.4 per hardware thread": what the question leaves as it is. */
-static void add_run(struct fulcrum_result *result, const struct question *question)
-{
-    const struct fulcrum_design_inputs *inputs = &question->subject.inputs;
-    struct fulcrum_string text = {0};
-    if (inputs->base.machine.accelerator == FULCRUM_ACCELERATOR_GPU &&
-        question->values.field != fulcrum_field_find("run.gpu_count")) {
-        fulcrum_string_add(&text, "%.6g of %.6g GPUs",
-            fulcrum_inputs_number(inputs, "run.gpu_count"),
-            fulcrum_inputs_number(inputs, "machine.gpu.count"));
-    }
-    if (question->actors.text[0] != '\0') {
-        fulcrum_string_add(
-            &text, "%sactors: %s", text.length > 0 ? "; " : "", question->actors.text);
-    }
-    fulcrum_result_text(result, "run", "run", fulcrum_string_get(&text));
-    fulcrum_string_clear(&text);
 }
 
 /* The answer in one sentence. */
@@ -239,25 +189,6 @@ static void add_answer(struct fulcrum_table *table, const struct question *quest
     free(best_at);
 }
 
-/* What of the answer is the solver's, where that changes anything. */
-static void add_note(struct fulcrum_result *result, const struct question *question)
-{
-    const struct fulcrum_fewest_answer *answer = &question->answer;
-    const struct fulcrum_interval *within = &answer->within;
-    fulcrum_result_note(result, "notes", NULL);
-    if (within->hi > within->lo) {
-        fulcrum_result_note_print(result, "notes",
-            "the answer depends on the solver's error (%.2g %% at the answer, %.2g %% "
-            "at "
-            "the best): within it, the fewest are %.6g to %.6g %s%s",
-            100.0 * answer->prediction.solver_error_rel, 100.0 * answer->best_error_rel,
-            within->lo, within->hi, noun_of(question),
-            answer->prediction.method == FULCRUM_METHOD_SIMULATE
-                ? ""
-                : "; --method simulate gives a sharper answer");
-    }
-}
-
 static enum fulcrum_status show(
     const struct question *question, struct fulcrum_error *err)
 {
@@ -270,7 +201,22 @@ static enum fulcrum_status show(
     fulcrum_result_text(result, "workload", "workload", base->workload.name);
     fulcrum_result_text(
         result, "calibration", "calibration", question->subject.calibrations);
-    add_run(result, question);
+    /* "1 of 8 GPUs; actors: 6.4 per hardware thread": what the question leaves as it
+     * is. */
+    const struct fulcrum_design_inputs *inputs = &question->subject.inputs;
+    struct fulcrum_string text = {0};
+    if (inputs->base.machine.accelerator == FULCRUM_ACCELERATOR_GPU &&
+        question->values.field != fulcrum_field_find("run.gpu_count")) {
+        fulcrum_string_add(&text, "%.6g of %.6g GPUs",
+            fulcrum_inputs_number(inputs, "run.gpu_count"),
+            fulcrum_inputs_number(inputs, "machine.gpu.count"));
+    }
+    if (question->actors.text[0] != '\0') {
+        fulcrum_string_add(
+            &text, "%sactors: %s", text.length > 0 ? "; " : "", question->actors.text);
+    }
+    fulcrum_result_text(result, "run", "run", fulcrum_string_get(&text));
+    fulcrum_string_clear(&text);
     fulcrum_result_text(result, "field", NULL, question->values.field->path);
     fulcrum_result_text(result, "metric", NULL, metric);
     fulcrum_result_number(
@@ -282,7 +228,19 @@ static enum fulcrum_status show(
         result, "solver_error_rel", NULL, answer->prediction.solver_error_rel);
     add_finding(result, question);
     add_answer(fulcrum_result_table(result, "answer", ""), question);
-    add_note(result, question);
+    /* What of the answer is the solver's, where that changes anything. */
+    const struct fulcrum_interval *within = &answer->within;
+    fulcrum_result_note(result, "notes", NULL);
+    if (within->hi > within->lo) {
+        fulcrum_result_note_print(result, "notes",
+            "the answer depends on the solver's error (%.2g %% at the answer, %.2g %% "
+            "at the best): within it, the fewest are %.6g to %.6g %s%s",
+            100.0 * answer->prediction.solver_error_rel, 100.0 * answer->best_error_rel,
+            within->lo, within->hi, noun_of(question),
+            answer->prediction.method == FULCRUM_METHOD_SIMULATE
+                ? ""
+                : "; --method simulate gives a sharper answer");
+    }
     TRY(fulcrum_context_show(question->context, result, err));
     if (answer->is_rising) {
         fulcrum_message_warn("%s still rises at %.6g %s: there is no plateau within "
@@ -301,8 +259,25 @@ static enum fulcrum_status find_answer(
     struct fulcrum_subject *subject = &question->subject;
     TRY(fulcrum_subject_read(&settings->design, question->context, subject, err));
     TRY(read_axis(question, err));
-    TRY(read_actors(question, err));
-    TRY(read_metric(question, err));
+    /* One of the ways in which the number of actors comes about. */
+    const struct fulcrum_design_inputs *inputs = &subject->inputs;
+    bool are_varied = question->values.field == fulcrum_field_find("run.actor_count");
+    TRY(are_varied
+            ? fulcrum_actors_rule_check(&settings->actors,
+                  1 + !isnan(fulcrum_inputs_number(inputs, "run.actor_count")),
+                  "the actors vary: no --actors, --actors-per-thread or --best-actors "
+                  "goes with that",
+                  question->context, err)
+            : fulcrum_actors_settle(&settings->actors, inputs, question->context,
+                  &question->actors, err));
+    /* Those that know when they are best. */
+    size_t *metric = &question->plan.metric;
+    TRY(fulcrum_recommend_metric(
+        question->settings->metric, question->context, metric, err));
+    FULCRUM_USAGE_IF(fulcrum_output_sense(*metric) != FULCRUM_SENSE_MORE,
+        question->context, err, FULCRUM_ERR_RANGE,
+        "--metric %s: expected an output of which more is better",
+        question->settings->metric);
     const struct fulcrum_sweep_axis axis = {
         question->values.field, question->values.values, question->values.count};
     struct fulcrum_fewest_plan *plan = &question->plan;
@@ -321,7 +296,7 @@ static enum fulcrum_status find_answer(
     fulcrum_watch_start(&question->watch, question->context, "draws");
     enum fulcrum_status status =
         fulcrum_fewest_answer_find(plan, &question->answer, err);
-    fulcrum_watch_end(&question->watch);
+    fulcrum_progress_end(&question->watch);
     TRY(status);
     return show(question, err);
 }

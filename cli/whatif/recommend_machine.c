@@ -167,25 +167,6 @@ static enum fulcrum_status read_need(struct offers *offers, struct fulcrum_error
         settings, MACHINE_DRAWS, offers->list.context, &offers->list.options, err);
 }
 
-/* All GPUs of a machine, unless the user says how many; set as --set does. */
-static enum fulcrum_status load_offer(
-    struct offers *offers, size_t at, struct fulcrum_error *err)
-{
-    struct fulcrum_candidate *candidate = &offers->list.items[at];
-    struct fulcrum_design_inputs *inputs = &candidate->subject.inputs;
-    struct fulcrum_design_settings settings = offers->list.settings->design;
-    settings.machine = name_of(offers, at);
-    TRY(fulcrum_subject_read(
-        &settings, offers->list.context, &candidate->subject, err));
-    const struct fulcrum_machine *machine = &inputs->base.machine;
-    if (machine->accelerator == FULCRUM_ACCELERATOR_GPU && machine->gpu.count >= 1.0 &&
-        !fulcrum_inputs_set(inputs, "run.gpu_count") &&
-        !fulcrum_inputs_set(inputs, "machine.gpu.count")) {
-        fulcrum_inputs_add(inputs, "run.gpu_count", machine->gpu.count);
-    }
-    return FULCRUM_OK;
-}
-
 static bool runs(const struct offers *offers, size_t i)
 {
     return offers->list.items[i].reason[0] == '\0';
@@ -235,23 +216,6 @@ static bool stands_before(const struct offers *offers, size_t a, size_t b)
     return gain > 0.0 || (!(gain < 0.0) && a < b);
 }
 
-/* Costs in draw k, with as many machines as the estimate says; one that cannot run
- * misses everything. The best is among those that meet the limits there. */
-static void judge_draw(struct offers *offers, size_t k)
-{
-    size_t count = offers->list.count;
-    struct fulcrum_cost *drawn = offers->costs + k * count;
-    for (size_t i = 0; i < count; i++) {
-        drawn[i] = cost_in(offers, i, k, 0.0, offers->costs[i].machine_count);
-        drawn[i].misses |= isnan(drawn[i].steps_per_s) ? ~0U : 0U;
-        offers->items[i].meets_count += drawn[i].misses == 0U;
-    }
-    size_t best = fulcrum_cost_best(drawn, count, goal_of(offers));
-    if (best < count) {
-        offers->items[best].best_count++;
-    }
-}
-
 static void judge(struct offers *offers)
 {
     size_t count = offers->list.count;
@@ -266,7 +230,20 @@ static void judge(struct offers *offers)
         offers->order[at] = i;
     }
     for (size_t k = 1; k <= draws; k++) {
-        judge_draw(offers, k);
+        /* Costs in draw k, with as many machines as the estimate says; one that
+         * cannot run misses everything. The best is among those that meet the limits
+         * there. */
+        size_t ranked = offers->list.count;
+        struct fulcrum_cost *drawn = offers->costs + k * ranked;
+        for (size_t i = 0; i < ranked; i++) {
+            drawn[i] = cost_in(offers, i, k, 0.0, offers->costs[i].machine_count);
+            drawn[i].misses |= isnan(drawn[i].steps_per_s) ? ~0U : 0U;
+            offers->items[i].meets_count += drawn[i].misses == 0U;
+        }
+        size_t best = fulcrum_cost_best(drawn, ranked, goal_of(offers));
+        if (best < ranked) {
+            offers->items[best].best_count++;
+        }
     }
 }
 
@@ -377,24 +354,20 @@ static size_t count_of(const struct offers *offers, int group)
     return count;
 }
 
-/* Not found is not refused: what is not known of a machine is asked for. */
-static const char *why_none(const struct offers *offers)
-{
-    if (count_of(offers, 2) == offers->list.count) {
-        return "no answer: every machine lacks a number that the question needs, see "
-               "verdict";
-    }
-    return count_of(offers, 2) > 0 ? "no machine with enough data meets all limits"
-                                   : "no machine meets all limits";
-}
-
 /* "2 x dgx-a100: 140000/s at 6.69 kW; best in 87 % of the draws" */
 static void add_finding(struct fulcrum_result *result, const struct offers *offers)
 {
     size_t at = offers->order[0];
     const struct fulcrum_cost *cost = &offers->costs[at];
     if (group_of(offers, at) != 0) {
-        fulcrum_result_text(result, "finding", "found", why_none(offers));
+        /* Not found is not refused: what is not known of a machine is asked for. */
+        size_t lacking = count_of(offers, 2);
+        fulcrum_result_text(result, "finding", "found",
+            lacking == offers->list.count
+                ? "no answer: every machine lacks a number that the question needs, "
+                  "see verdict"
+            : lacking > 0 ? "no machine with enough data meets all limits"
+                          : "no machine meets all limits");
         return;
     }
     char rate[FULCRUM_QUANTITY_SIZE];
@@ -461,8 +434,7 @@ static void note_solver(struct fulcrum_result *result, const struct offers *offe
     if (error_rel > 0.0) {
         fulcrum_result_note_print(result, "notes",
             "rates carry a solver error of up to %.2g %% (95 %% confidence), which "
-            "draws "
-            "do not cover%s%s%s",
+            "draws do not cover%s%s%s",
             100.0 * error_rel,
             has_open_limit ? "; within it, the number of machines or a verdict could "
                              "change"
@@ -471,31 +443,6 @@ static void note_solver(struct fulcrum_result *result, const struct offers *offe
             has_open_limit || has_open_order
                 ? "; --method simulate gives a sharper answer"
                 : "");
-    }
-}
-
-/* Why some cannot run; of what is missing, which option gives it. */
-static void add_notes(struct fulcrum_result *result, const struct offers *offers)
-{
-    unsigned misses = 0;
-    fulcrum_result_note(result, "notes", NULL);
-    note_solver(result, offers);
-    for (size_t i = 0; i < offers->list.count; i++) {
-        size_t at = offers->order[i];
-        if (runs(offers, at)) {
-            misses |= offers->costs[at].misses;
-        } else {
-            fulcrum_result_note_print(result, "notes", "%s cannot run: %s",
-                name_of(offers, at), offers->list.items[at].reason);
-        }
-    }
-    if ((misses & (unsigned)FULCRUM_MISS_NO_PRICE) != 0U) {
-        fulcrum_result_note(result, "notes",
-            "presets have no prices: give them with --price MACHINE=MONEY");
-    }
-    if ((misses & (unsigned)FULCRUM_MISS_NO_RACK_UNITS) != 0U) {
-        fulcrum_result_note(
-            result, "notes", "give heights with --rack-units MACHINE=U");
     }
 }
 
@@ -529,7 +476,27 @@ static enum fulcrum_status show(const struct offers *offers, struct fulcrum_erro
     for (size_t i = 0; i < offers->list.count; i++) {
         add_offer(table, offers, i);
     }
-    add_notes(result, offers);
+    /* Why some cannot run; of what is missing, which option gives it. */
+    unsigned misses = 0;
+    fulcrum_result_note(result, "notes", NULL);
+    note_solver(result, offers);
+    for (size_t i = 0; i < offers->list.count; i++) {
+        size_t at = offers->order[i];
+        if (runs(offers, at)) {
+            misses |= offers->costs[at].misses;
+        } else {
+            fulcrum_result_note_print(result, "notes", "%s cannot run: %s",
+                name_of(offers, at), offers->list.items[at].reason);
+        }
+    }
+    if ((misses & (unsigned)FULCRUM_MISS_NO_PRICE) != 0U) {
+        fulcrum_result_note(result, "notes",
+            "presets have no prices: give them with --price MACHINE=MONEY");
+    }
+    if ((misses & (unsigned)FULCRUM_MISS_NO_RACK_UNITS) != 0U) {
+        fulcrum_result_note(
+            result, "notes", "give heights with --rack-units MACHINE=U");
+    }
     return fulcrum_context_show(offers->list.context, result, err);
 }
 
@@ -546,7 +513,20 @@ enum fulcrum_status fulcrum_recommend_machine(
     TRY_OR_END(read_need(&offers, err));
     TRY_OR_END(list_machines(&offers, err));
     for (size_t i = 0; i < offers.list.count; i++) {
-        TRY_OR_END(load_offer(&offers, i, err));
+        /* All GPUs of a machine, unless the user says how many; set as --set
+         * does. */
+        struct fulcrum_candidate *candidate = &offers.list.items[i];
+        struct fulcrum_design_inputs *inputs = &candidate->subject.inputs;
+        struct fulcrum_design_settings design_settings = offers.list.settings->design;
+        design_settings.machine = name_of(&offers, i);
+        TRY_OR_END(fulcrum_subject_read(
+            &design_settings, offers.list.context, &candidate->subject, err));
+        const struct fulcrum_machine *machine = &inputs->base.machine;
+        if (machine->accelerator == FULCRUM_ACCELERATOR_GPU &&
+            machine->gpu.count >= 1.0 && !fulcrum_inputs_set(inputs, "run.gpu_count") &&
+            !fulcrum_inputs_set(inputs, "machine.gpu.count")) {
+            fulcrum_inputs_add(inputs, "run.gpu_count", machine->gpu.count);
+        }
     }
     TRY_OR_END(
         read_numbers(&offers, "--price", &settings->prices, "machine.price", err));

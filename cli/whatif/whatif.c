@@ -8,7 +8,6 @@
 
 #include "cli/message.h"
 #include "cli/range.h"
-#include "model/quantity.h"
 #include "model/try.h"
 
 enum fulcrum_status fulcrum_subject_read(const struct fulcrum_design_settings *settings,
@@ -16,8 +15,14 @@ enum fulcrum_status fulcrum_subject_read(const struct fulcrum_design_settings *s
     struct fulcrum_error *err)
 {
     TRY(fulcrum_design_inputs_load(settings, context, &out->inputs, err));
-    fulcrum_calibration_names(
-        &out->inputs, out->calibrations, sizeof out->calibrations);
+    size_t used = 0;
+    (void)snprintf(out->calibrations, sizeof out->calibrations, "none");
+    for (size_t i = 0;
+         i < out->inputs.calibration_count && used < sizeof out->calibrations; i++) {
+        int length = snprintf(out->calibrations + used, sizeof out->calibrations - used,
+            "%s%s", i > 0 ? ", " : "", out->inputs.calibrations[i]->name);
+        used += length > 0 ? (size_t)length : 0;
+    }
     return FULCRUM_OK;
 }
 
@@ -83,33 +88,6 @@ void fulcrum_inputs_give_priors(
     inputs->prior_count = count;
     inputs->scenario.priors = priors;
     inputs->scenario.prior_count = count;
-}
-
-void fulcrum_watch_start(struct fulcrum_watch *watch,
-    const struct fulcrum_context *context, const char *stage)
-{
-    *watch = (struct fulcrum_watch){
-        .stop = fulcrum_interrupt_watch(), .stage = stage, .part_frac = 1.0};
-    fulcrum_progress_start(&watch->progress, context);
-}
-
-int fulcrum_watch_show(void *watch, double done_frac)
-{
-    struct fulcrum_watch *own = watch;
-    double whole = own->first_frac + own->part_frac * done_frac;
-    fulcrum_progress_update(&own->progress, fmin(1.0, whole), own->stage);
-    return *own->stop != 0;
-}
-
-int fulcrum_watch_stopped(void *watch)
-{
-    const struct fulcrum_watch *own = watch;
-    return *own->stop != 0;
-}
-
-void fulcrum_watch_end(struct fulcrum_watch *watch)
-{
-    fulcrum_progress_end(&watch->progress);
 }
 
 enum fulcrum_status fulcrum_numbers_read(struct fulcrum_numbers *out, const char *text,

@@ -3,19 +3,16 @@
 #ifndef FULCRUM_CLI_WHATIF_WHATIF_H
 #define FULCRUM_CLI_WHATIF_WHATIF_H
 
-#include <signal.h>
 #include <stdbool.h>
 
 #include "cli/options/options.h"
 #include "cli/progress.h"
-#include "model/result.h"
-#include "model/study/sweep.h"
 
 /* A design as named on the command line. Large: kept on the heap. {0} is a legal start.
  */
 struct fulcrum_subject {
     struct fulcrum_design_inputs inputs;
-    char calibrations[200]; /* their names */
+    char calibrations[200]; /* "a, b": their names; "none" without any */
     struct fulcrum_scenario *scenario;
     struct fulcrum_design design; /* with every value in force */
 };
@@ -46,26 +43,6 @@ void fulcrum_inputs_add(
 /* Priors in place of those that were read; `priors` is owned from now on. */
 void fulcrum_inputs_give_priors(
     struct fulcrum_design_inputs *inputs, struct fulcrum_prior *priors, size_t count);
-
-/* Shows progress of a whole, part after part, until Ctrl-C. */
-struct fulcrum_watch {
-    struct fulcrum_progress progress;
-    const volatile sig_atomic_t *stop;
-    const char *stage;
-    double first_frac; /* where this part begins */
-    double part_frac;
-};
-
-void fulcrum_watch_start(struct fulcrum_watch *watch,
-    const struct fulcrum_context *context, const char *stage);
-
-/* The watch of a model's plan: 1 after Ctrl-C. */
-int fulcrum_watch_show(void *watch, double done_frac);
-
-/* The same without showing, for any thread. */
-int fulcrum_watch_stopped(void *watch);
-
-void fulcrum_watch_end(struct fulcrum_watch *watch);
 
 /* Increasing numbers of an option; the caller frees the values. */
 struct fulcrum_numbers {

@@ -117,17 +117,6 @@ static enum fulcrum_status note_key(struct scan *scan, const char *open)
     return status;
 }
 
-static enum fulcrum_status scan_string(struct scan *scan)
-{
-    const char *open = scan->next;
-    enum fulcrum_status status = skip_string(scan);
-    if (status != FULCRUM_OK || scan->keys[scan->depth] == NULL) {
-        return status;
-    }
-    size_t blank = strspn(scan->next, " \t\r\n");
-    return scan->next[blank] == ':' ? note_key(scan, open) : FULCRUM_OK;
-}
-
 /* json-c stops at the same depth; the check keeps the array of keys safe by itself. */
 static enum fulcrum_status scan_open(struct scan *scan)
 {
@@ -144,30 +133,32 @@ static enum fulcrum_status scan_open(struct scan *scan)
     return FULCRUM_OK;
 }
 
-/* json-c has matched the brackets; the check keeps the array of keys safe by itself. */
-static enum fulcrum_status scan_close(struct scan *scan)
-{
-    if (scan->depth == 0) {
-        return fail_scan(scan, scan->next, "a bracket that closes nothing", "");
-    }
-    json_object_put(scan->keys[scan->depth]);
-    scan->keys[scan->depth] = NULL;
-    scan->depth--;
-    scan->next++;
-    return FULCRUM_OK;
-}
-
 static enum fulcrum_status scan_token(struct scan *scan)
 {
     char c = *scan->next;
     if (c == '"') {
-        return scan_string(scan);
+        const char *open = scan->next;
+        enum fulcrum_status status = skip_string(scan);
+        if (status != FULCRUM_OK || scan->keys[scan->depth] == NULL) {
+            return status;
+        }
+        size_t blank = strspn(scan->next, " \t\r\n");
+        return scan->next[blank] == ':' ? note_key(scan, open) : FULCRUM_OK;
     }
     if (c == '{' || c == '[') {
         return scan_open(scan);
     }
     if (c == '}' || c == ']') {
-        return scan_close(scan);
+        /* json-c has matched the brackets; the check keeps the array of keys safe by
+         * itself. */
+        if (scan->depth == 0) {
+            return fail_scan(scan, scan->next, "a bracket that closes nothing", "");
+        }
+        json_object_put(scan->keys[scan->depth]);
+        scan->keys[scan->depth] = NULL;
+        scan->depth--;
+        scan->next++;
+        return FULCRUM_OK;
     }
     if (c == '\'') {
         return fail_scan(scan, scan->next, "a string needs double quotes", "");

@@ -96,18 +96,10 @@ struct json_object *fulcrum_json_add_array(struct json_object *parent, const cha
     return add_container(parent, key, json_object_new_array());
 }
 
-void fulcrum_json_add_members(struct json_object *object, const char *text)
+void fulcrum_json_add_value(
+    struct json_object *parent, const char *key, struct json_object *value)
 {
-    struct json_object *members = json_tokener_parse(text);
-    struct json_object_iter at;
-    json_object_object_foreachC(members, at)
-    {
-        (void)add(object, at.key, json_object_get(at.val));
-    }
-    if (members == NULL) {
-        (void)add(object, "", NULL);
-    }
-    json_object_put(members);
+    (void)add(parent, key, value);
 }
 
 /* Host names and paths may hold any byte: what is no UTF-8 becomes U+FFFD. */

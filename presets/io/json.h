@@ -41,9 +41,9 @@ struct json_object *fulcrum_json_add_object(
     struct json_object *parent, const char *key);
 struct json_object *fulcrum_json_add_array(struct json_object *parent, const char *key);
 
-/* Members of an object that is written as JSON, where single quotes will do: a constant
- * of the program. */
-void fulcrum_json_add_members(struct json_object *object, const char *text);
+/* A value of json-c's, which is taken over. */
+void fulcrum_json_add_value(
+    struct json_object *parent, const char *key, struct json_object *value);
 
 /* Adds a text as it stands in JSON, in quotation marks. */
 void fulcrum_json_quote(struct fulcrum_string *out, const char *text);

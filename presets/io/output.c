@@ -214,6 +214,17 @@ enum fulcrum_status fulcrum_output_text(
     return fulcrum_output_commit(output, err);
 }
 
+void fulcrum_print_escaped(FILE *stream, const char *text,
+    const struct fulcrum_escape *escapes, const char *replacement)
+{
+    while (*text != '\0') {
+        const char *piece = NULL;
+        size_t length = 0;
+        text += fulcrum_escape_next(text, escapes, replacement, &piece, &length);
+        (void)fwrite(piece, 1, length, stream);
+    }
+}
+
 void fulcrum_output_discard(struct fulcrum_output *output)
 {
     if (output == NULL) {

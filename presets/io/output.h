@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 #include "model/status.h"
+#include "model/string.h"
 
 /* A file being written under a temporary name in the folder of its path. */
 struct fulcrum_output;
@@ -51,6 +52,10 @@ FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_output_check(
 /* The file that is written until the output is committed; "" where it is written in
  * place. Borrowed. */
 const char *fulcrum_output_temporary(const struct fulcrum_output *output);
+
+/* Writes a text with what fulcrum_escape_next (model/string.h) makes of its pieces. */
+void fulcrum_print_escaped(FILE *stream, const char *text,
+    const struct fulcrum_escape *escapes, const char *replacement);
 
 /* Whether writing to `path` would replace the file `input`, which is there. */
 int fulcrum_output_replaces(const char *path, const char *input);

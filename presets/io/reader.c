@@ -53,23 +53,6 @@ enum fulcrum_status fulcrum_reader_finish(
                : fulcrum_fail(err, status, "%s", reader->faults.detail);
 }
 
-/* Cuts a long value, not inside a UTF-8 sequence. */
-static void show_value(struct json_object *json, char out[SHOWN_BYTES + 4])
-{
-    const char *text = json_object_to_json_string_ext(
-        json, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE);
-    size_t length = strlen(text);
-    const char *rest = "";
-    if (length > SHOWN_BYTES) {
-        length = SHOWN_BYTES;
-        rest = "...";
-    }
-    while (length > 0 && ((unsigned char)text[length] & 0xc0) == 0x80) {
-        length--;
-    }
-    (void)snprintf(out, SHOWN_BYTES + 4, "%.*s%s", (int)length, text, rest);
-}
-
 void fulcrum_node_fault(const struct fulcrum_node *node, enum fulcrum_status status,
     const char *format, ...)
 {
@@ -84,7 +67,20 @@ void fulcrum_node_fault(const struct fulcrum_node *node, enum fulcrum_status sta
         return;
     }
     char value[SHOWN_BYTES + 4];
-    show_value(node->json, value);
+    /* Cuts a long value, not inside a UTF-8 sequence. */
+    struct json_object *json = node->json;
+    const char *shown = json_object_to_json_string_ext(
+        json, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE);
+    size_t length = strlen(shown);
+    const char *rest = "";
+    if (length > SHOWN_BYTES) {
+        length = SHOWN_BYTES;
+        rest = "...";
+    }
+    while (length > 0 && ((unsigned char)shown[length] & 0xc0) == 0x80) {
+        length--;
+    }
+    (void)snprintf(value, SHOWN_BYTES + 4, "%.*s%s", (int)length, shown, rest);
     fulcrum_reader_fault(node->reader, status, "%s = %s: %s", node->path, value, text);
 }
 
@@ -125,18 +121,12 @@ struct fulcrum_node fulcrum_node_element(const struct fulcrum_node *array, size_
     return node;
 }
 
-/* What json-c makes of whole numbers too large for it. */
-static bool is_saturated(struct json_object *json)
-{
-    return json_object_get_int64(json) == INT64_MIN ||
-           json_object_get_uint64(json) == UINT64_MAX;
-}
-
 /* NULL where the number is good, else what was expected. */
 static const char *read_number(struct json_object *json, double *out)
 {
     if (json_object_is_type(json, json_type_int)) {
-        if (is_saturated(json)) {
+        if (json_object_get_int64(json) == INT64_MIN ||
+            json_object_get_uint64(json) == UINT64_MAX) {
             return "expected a number; whole ones beyond 1e19 need an exponent";
         }
         *out = json_object_get_double(json);
@@ -232,36 +222,42 @@ bool fulcrum_node_is_array(const struct fulcrum_node *node, size_t *count)
     return 1;
 }
 
-int fulcrum_node_numbers(const struct fulcrum_node *node, double **out, size_t *count)
+bool fulcrum_node_numbers(
+    const struct fulcrum_node *node, const double *neutral, double **out, size_t *count)
 {
     size_t length = 0;
     if (!fulcrum_node_is_array(node, &length)) {
-        return 0;
+        return false;
     }
-    double *values = calloc(length > 0 ? length : 1, sizeof *values);
+    if (length == 0 && neutral != NULL) {
+        fulcrum_node_fault(node, FULCRUM_ERR_RANGE, "expected one number or more");
+        return false;
+    }
+    double *values = calloc(length + 1, sizeof *values);
     if (values == NULL) {
         fulcrum_node_fault(node, FULCRUM_ERR_NO_MEMORY, "no memory for it");
-        return 0;
+        return false;
     }
-    int good = 1;
-    for (size_t i = 0; i < length && good; i++) {
+    for (size_t i = 0; i < length; i++) {
         struct fulcrum_node element = fulcrum_node_element(node, i);
-        good = fulcrum_node_measured(&element, &values[i]);
-    }
-    if (!good) {
-        free(values);
-        return 0;
+        if (neutral == NULL && !fulcrum_node_measured(&element, &values[i])) {
+            free(values);
+            return false;
+        }
+        if (neutral != NULL && !fulcrum_node_number(&element, &values[i])) {
+            values[i] = *neutral;
+        }
     }
     *out = values;
     *count = length;
-    return 1;
+    return true;
 }
 
 double *fulcrum_node_row(const struct fulcrum_node *node, size_t count)
 {
     double *values = NULL;
     size_t length = 0;
-    if (!fulcrum_node_numbers(node, &values, &length)) {
+    if (!fulcrum_node_numbers(node, NULL, &values, &length)) {
         return NULL;
     }
     if (length != count) {
@@ -271,21 +267,6 @@ double *fulcrum_node_row(const struct fulcrum_node *node, size_t count)
         return NULL;
     }
     return values;
-}
-
-static void check_key(const struct fulcrum_node *object, const char *key,
-    const char *const *known, size_t known_count)
-{
-    for (size_t i = 0; i < known_count; i++) {
-        if (strcmp(known[i], key) == 0) {
-            return;
-        }
-    }
-    struct fulcrum_node member = fulcrum_node_member(object, key);
-    size_t i = fulcrum_nearest(key, known, known_count, sizeof *known);
-    fulcrum_reader_fault(object->reader, FULCRUM_ERR_FORMAT, "%s: unknown key%s%s%s",
-        member.path, i < known_count ? "; did you mean " : "",
-        i < known_count ? known[i] : "", i < known_count ? "?" : "");
 }
 
 void fulcrum_node_check_keys(
@@ -298,6 +279,17 @@ void fulcrum_node_check_keys(
     struct json_object_iter member;
     json_object_object_foreachC(object->json, member)
     {
-        check_key(object, member.key, known, known_count);
+        size_t i = 0;
+        while (i < known_count && strcmp(known[i], member.key) != 0) {
+            i++;
+        }
+        if (i == known_count) {
+            struct fulcrum_node node = fulcrum_node_member(object, member.key);
+            i = fulcrum_nearest(member.key, known, known_count, sizeof *known);
+            fulcrum_reader_fault(object->reader, FULCRUM_ERR_FORMAT,
+                "%s: unknown key%s%s%s", node.path,
+                i < known_count ? "; did you mean " : "",
+                i < known_count ? known[i] : "", i < known_count ? "?" : "");
+        }
     }
 }

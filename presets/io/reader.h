@@ -72,10 +72,13 @@ double fulcrum_node_value(const struct fulcrum_node *node);
 int fulcrum_node_measured(const struct fulcrum_node *node, double *out);
 
 /*
- * An array of numbers; null elements are NAN.
+ * An array of numbers.
+ *   neutral  what becomes of elements that are no number, each a fault, and there must
+ *            be one element or more; NULL: null is NAN, and at a fault nothing is read
  *   out      the caller frees it with free()
  */
-int fulcrum_node_numbers(const struct fulcrum_node *node, double **out, size_t *count);
+bool fulcrum_node_numbers(const struct fulcrum_node *node, const double *neutral,
+    double **out, size_t *count);
 
 /*
  * An array of exactly `count` numbers; NULL after a fault. The caller frees it with

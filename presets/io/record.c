@@ -9,36 +9,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void check_keys(
-    const struct fulcrum_node *object, const struct fulcrum_record *record)
+/* "expected one of linear, log, logit" */
+static void fault_choice(const struct fulcrum_node *node, enum fulcrum_status status,
+    fulcrum_record_names *names)
 {
-    const char *keys[FULCRUM_RECORD_KEYS_MOST + 1] = {NULL};
-    size_t count = 0;
-    for (size_t i = 0; i < record->count; i++) {
-        assert(count < FULCRUM_RECORD_KEYS_MOST);
-        keys[count++] = record->rows[i].key;
-    }
-    for (size_t i = 0; record->others != NULL && record->others[i] != NULL; i++) {
-        assert(count < FULCRUM_RECORD_KEYS_MOST);
-        keys[count++] = record->others[i];
-    }
-    fulcrum_node_check_keys(object, keys);
-}
-
-/* "linear, log, logit" */
-static void join_names(fulcrum_record_names *names, char *out, size_t size)
-{
+    char text[160] = "";
     size_t used = 0;
-    for (int i = 0; names(i) != NULL && used < size; i++) {
+    for (int i = 0; names(i) != NULL && used < sizeof text; i++) {
         used += (size_t)snprintf(
-            out + used, size - used, "%s%s", i > 0 ? ", " : "", names(i));
+            text + used, sizeof text - used, "%s%s", i > 0 ? ", " : "", names(i));
     }
+    fulcrum_node_fault(node, status, "expected one of %s", text);
 }
 
 int fulcrum_record_choice(const struct fulcrum_node *node, fulcrum_record_names *names)
 {
     char text[40] = "";
-    char expected[160] = "";
     if (!fulcrum_node_text(node, text, sizeof text)) {
         return -1;
     }
@@ -47,8 +33,7 @@ int fulcrum_record_choice(const struct fulcrum_node *node, fulcrum_record_names 
             return i;
         }
     }
-    join_names(names, expected, sizeof expected);
-    fulcrum_node_fault(node, FULCRUM_ERR_RANGE, "expected one of %s", expected);
+    fault_choice(node, FULCRUM_ERR_RANGE, names);
     return -1;
 }
 
@@ -59,9 +44,7 @@ static void read_choice(
         int index = fulcrum_record_choice(node, names);
         *out = index >= 0 ? index : *out;
     } else {
-        char expected[160] = "";
-        join_names(names, expected, sizeof expected);
-        fulcrum_node_fault(node, FULCRUM_ERR_FORMAT, "expected one of %s", expected);
+        fault_choice(node, FULCRUM_ERR_FORMAT, names);
     }
 }
 
@@ -129,7 +112,17 @@ bool fulcrum_record_read(
 {
     bool is_wrong = object->json != NULL && !fulcrum_node_is_object(object);
     if (object->json != NULL && !is_wrong) {
-        check_keys(object, record);
+        const char *keys[FULCRUM_RECORD_KEYS_MOST + 1] = {NULL};
+        size_t count = 0;
+        for (size_t i = 0; i < record->count; i++) {
+            assert(count < FULCRUM_RECORD_KEYS_MOST);
+            keys[count++] = record->rows[i].key;
+        }
+        for (size_t i = 0; record->others != NULL && record->others[i] != NULL; i++) {
+            assert(count < FULCRUM_RECORD_KEYS_MOST);
+            keys[count++] = record->others[i];
+        }
+        fulcrum_node_check_keys(object, keys);
     }
     for (size_t i = 0; i < record->count; i++) {
         const struct fulcrum_record_row *row = &record->rows[i];
@@ -142,71 +135,38 @@ bool fulcrum_record_read(
     return !is_wrong;
 }
 
-static void write_row(
-    struct json_object *object, const struct fulcrum_record_row *row, const void *base)
-{
-    const void *place = (const char *)base + row->offset;
-    const void *count = (const char *)base + row->size;
-    switch (row->kind) {
-    case FULCRUM_RECORD_NUMBER:
-    case FULCRUM_RECORD_WHOLE:
-    case FULCRUM_RECORD_MEASURED:
-        fulcrum_json_add_number(object, row->key, *(const double *)place);
-        break;
-    case FULCRUM_RECORD_COUNT:
-        fulcrum_json_add_number(object, row->key, (double)*(const size_t *)place);
-        break;
-    case FULCRUM_RECORD_TEXT:
-        fulcrum_json_add_text(object, row->key, place);
-        break;
-    case FULCRUM_RECORD_FLAG:
-        fulcrum_json_add_flag(object, row->key, *(const bool *)place);
-        break;
-    case FULCRUM_RECORD_CHOICE:
-        fulcrum_json_add_text(object, row->key, row->names(*(const int *)place));
-        break;
-    case FULCRUM_RECORD_PAIR:
-        fulcrum_json_add_numbers(object, row->key, place, 2);
-        break;
-    case FULCRUM_RECORD_NUMBERS:
-        fulcrum_json_add_numbers(
-            object, row->key, *(double *const *)place, *(const size_t *)count);
-        break;
-    }
-}
-
 void fulcrum_record_write(
     struct json_object *object, const struct fulcrum_record *record, const void *base)
 {
     for (size_t i = 0; i < record->count; i++) {
-        write_row(object, &record->rows[i], base);
-    }
-}
-
-bool fulcrum_record_numbers(
-    const struct fulcrum_node *node, double neutral, double **out, size_t *count)
-{
-    size_t length = 0;
-    if (!fulcrum_node_is_array(node, &length)) {
-        return false;
-    }
-    if (length == 0) {
-        fulcrum_node_fault(node, FULCRUM_ERR_RANGE, "expected one number or more");
-        return false;
-    }
-    double *values = calloc(length, sizeof *values);
-    if (values == NULL) {
-        fulcrum_reader_fault(
-            node->reader, FULCRUM_ERR_NO_MEMORY, "%s: no memory for it", node->path);
-        return false;
-    }
-    for (size_t i = 0; i < length; i++) {
-        struct fulcrum_node element = fulcrum_node_element(node, i);
-        if (!fulcrum_node_number(&element, &values[i])) {
-            values[i] = neutral;
+        const struct fulcrum_record_row *row = &record->rows[i];
+        const void *place = (const char *)base + row->offset;
+        const void *count = (const char *)base + row->size;
+        switch (row->kind) {
+        case FULCRUM_RECORD_NUMBER:
+        case FULCRUM_RECORD_WHOLE:
+        case FULCRUM_RECORD_MEASURED:
+            fulcrum_json_add_number(object, row->key, *(const double *)place);
+            break;
+        case FULCRUM_RECORD_COUNT:
+            fulcrum_json_add_number(object, row->key, (double)*(const size_t *)place);
+            break;
+        case FULCRUM_RECORD_TEXT:
+            fulcrum_json_add_text(object, row->key, place);
+            break;
+        case FULCRUM_RECORD_FLAG:
+            fulcrum_json_add_flag(object, row->key, *(const bool *)place);
+            break;
+        case FULCRUM_RECORD_CHOICE:
+            fulcrum_json_add_text(object, row->key, row->names(*(const int *)place));
+            break;
+        case FULCRUM_RECORD_PAIR:
+            fulcrum_json_add_numbers(object, row->key, place, 2);
+            break;
+        case FULCRUM_RECORD_NUMBERS:
+            fulcrum_json_add_numbers(
+                object, row->key, *(double *const *)place, *(const size_t *)count);
+            break;
         }
     }
-    *out = values;
-    *count = length;
-    return true;
 }

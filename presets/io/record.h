@@ -78,14 +78,6 @@ bool fulcrum_record_read(
 void fulcrum_record_write(
     struct json_object *object, const struct fulcrum_record *record, const void *base);
 
-/*
- * An array of one number or more. What is no number is a fault and becomes `neutral`.
- * Returns false where nothing was read.
- *   out      the caller frees it with free()
- */
-bool fulcrum_record_numbers(
-    const struct fulcrum_node *node, double neutral, double **out, size_t *count);
-
 /* The index of the name that stands there, or -1 after a fault. */
 int fulcrum_record_choice(const struct fulcrum_node *node, fulcrum_record_names *names);
 

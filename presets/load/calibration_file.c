@@ -101,7 +101,7 @@ static void read_series(const struct fulcrum_node *node, void *loaded)
     struct fulcrum_series series = {.count = 0};
     (void)fulcrum_record_read(node, &fulcrum_series_record, &series);
     struct fulcrum_node value = fulcrum_node_member(node, "value");
-    if (fulcrum_node_numbers(&value, &series.value, &series.count)) {
+    if (fulcrum_node_numbers(&value, NULL, &series.value, &series.count)) {
         series.x = read_column(node, "x", series.count, false);
         series.canary_rel = read_column(node, "canary_rel", series.count, true);
         series.disturbed = read_column(node, "disturbed", series.count, true);
@@ -132,23 +132,6 @@ static void read_fit(const struct fulcrum_node *node, void *loaded)
     note_status(node, fulcrum_calibration_add_fit(loaded, &fit, NULL));
 }
 
-/* Keys are free: what describes a host differs from one kernel to the next. */
-static void read_note(const struct fulcrum_node *notes, const char *key,
-    struct fulcrum_calibration *calibration)
-{
-    struct fulcrum_note note;
-    struct fulcrum_node node = fulcrum_node_member(notes, key);
-    if (strlen(key) >= sizeof note.key) {
-        fulcrum_reader_fault(notes->reader, FULCRUM_ERR_RANGE,
-            "%s: expected a key of at most %zu bytes", node.path, sizeof note.key - 1);
-        return;
-    }
-    if (fulcrum_node_text(&node, note.text, sizeof note.text)) {
-        note_status(
-            &node, fulcrum_calibration_add_note(calibration, key, note.text, NULL));
-    }
-}
-
 static void read_notes(const struct fulcrum_node *node, void *loaded)
 {
     if (!fulcrum_node_is_object(node)) {
@@ -157,7 +140,17 @@ static void read_notes(const struct fulcrum_node *node, void *loaded)
     struct json_object_iter member;
     json_object_object_foreachC(node->json, member)
     {
-        read_note(node, member.key, loaded);
+        /* Keys are free: what describes a host differs from one kernel to the next. */
+        struct fulcrum_note note;
+        struct fulcrum_node text = fulcrum_node_member(node, member.key);
+        if (strlen(member.key) >= sizeof note.key) {
+            fulcrum_reader_fault(node->reader, FULCRUM_ERR_RANGE,
+                "%s: expected a key of at most %zu bytes", text.path,
+                sizeof note.key - 1);
+        } else if (fulcrum_node_text(&text, note.text, sizeof note.text)) {
+            note_status(&text,
+                fulcrum_calibration_add_note(loaded, member.key, note.text, NULL));
+        }
     }
 }
 
@@ -226,7 +219,7 @@ static void read_draws(const struct fulcrum_node *node, void *loaded)
         struct fulcrum_node row = fulcrum_node_element(node, k);
         double *values = NULL;
         size_t length = 0;
-        is_good = fulcrum_node_numbers(&row, &values, &length);
+        is_good = fulcrum_node_numbers(&row, NULL, &values, &length);
         if (is_good && length != n) {
             fulcrum_reader_fault(node->reader, FULCRUM_ERR_FORMAT,
                 "%s has %zu numbers: expected %zu, one for each parameter", row.path,
@@ -250,7 +243,7 @@ static void read_capacity(const struct fulcrum_node *node, void *loaded)
 {
     double *values = NULL;
     size_t count = 0;
-    if (fulcrum_node_numbers(node, &values, &count)) {
+    if (fulcrum_node_numbers(node, NULL, &values, &count)) {
         note_status(
             node, fulcrum_calibration_set_capacity(loaded, values, count, NULL));
     }
@@ -269,7 +262,7 @@ static void read_batch_time(const struct fulcrum_node *node, void *loaded)
     double *sizes = NULL;
     double *times = NULL;
     size_t count = 0;
-    if (fulcrum_node_numbers(&size, &sizes, &count)) {
+    if (fulcrum_node_numbers(&size, NULL, &sizes, &count)) {
         times = fulcrum_node_row(&time, count);
     }
     if (times != NULL) {
@@ -325,20 +318,6 @@ enum fulcrum_status fulcrum_calibration_load(
     return FULCRUM_OK;
 }
 
-/* What a reader assumes where the file has no covariance. */
-static bool is_diagonal(const struct fulcrum_calibration *calibration)
-{
-    size_t n = calibration->parameter_count;
-    for (size_t i = 0; i < n * n; i++) {
-        double error = calibration->parameters[i / n].standard_error;
-        double expected = i / n == i % n ? error * error : 0.0;
-        if (calibration->covariance[i] != expected) {
-            return 0;
-        }
-    }
-    return 1;
-}
-
 static void add_matrix(struct json_object *root, const char *key, const double *values,
     size_t rows, size_t columns)
 {
@@ -379,9 +358,13 @@ static void add_notes(
     }
 }
 
-/* The order of members is part of the format: same content, same bytes. */
-static struct json_object *build(const struct fulcrum_calibration *calibration)
+enum fulcrum_status fulcrum_calibration_save(
+    const struct fulcrum_calibration *calibration, const char *path,
+    struct fulcrum_error *err)
 {
+    FAIL_IF(calibration->name[0] == '\0', err, FULCRUM_ERR_MISSING,
+        "%s: a calibration needs a name before it is saved", path != NULL ? path : "-");
+    /* The order of members is part of the format: same content, same bytes. */
     struct json_object *root = fulcrum_json_new_object();
     fulcrum_file_header_write(
         root, FULCRUM_PRESET_CALIBRATION, calibration->name, calibration->title);
@@ -395,7 +378,14 @@ static struct json_object *build(const struct fulcrum_calibration *calibration)
     fulcrum_preset_write_half(&design, FULCRUM_PRESET_MACHINE, object);
     size_t n = calibration->parameter_count;
     add_list(root, "parameters", &fulcrum_parameter_record, calibration->parameters, n);
-    if (!is_diagonal(calibration)) {
+    /* A diagonal is what a reader assumes where the file has no covariance. */
+    bool is_diagonal = true;
+    for (size_t i = 0; i < n * n; i++) {
+        double error = calibration->parameters[i / n].standard_error;
+        double expected = i / n == i % n ? error * error : 0.0;
+        is_diagonal = is_diagonal && calibration->covariance[i] == expected;
+    }
+    if (!is_diagonal) {
         add_matrix(root, "covariance", calibration->covariance, n, n);
     }
     if (calibration->draw_count > 0) {
@@ -419,14 +409,5 @@ static struct json_object *build(const struct fulcrum_calibration *calibration)
     add_list(
         root, "fits", &fulcrum_fit_record, calibration->fits, calibration->fit_count);
     add_notes(root, calibration);
-    return root;
-}
-
-enum fulcrum_status fulcrum_calibration_save(
-    const struct fulcrum_calibration *calibration, const char *path,
-    struct fulcrum_error *err)
-{
-    FAIL_IF(calibration->name[0] == '\0', err, FULCRUM_ERR_MISSING,
-        "%s: a calibration needs a name before it is saved", path != NULL ? path : "-");
-    return fulcrum_json_save(build(calibration), path, err);
+    return fulcrum_json_save(root, path, err);
 }

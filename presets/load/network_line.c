@@ -56,6 +56,9 @@ static const struct fulcrum_record_row station_rows[] = {
     OPTIONAL("servers", fulcrum_product_form_station, servers, 1.0, 1.0),
 };
 
+/* What stands for elements of a table that are no numbers. */
+static const double one = 1.0;
+
 /* The member's choice, -1 after a fault; `otherwise` where it is not given. */
 static int read_choice(const struct fulcrum_node *object, const char *key,
     fulcrum_record_names *name, int otherwise)
@@ -100,7 +103,7 @@ static void read_station(const struct fulcrum_node *object,
     /* The station's type becomes one that needs no rates where they cannot be read. */
     struct fulcrum_node rate = fulcrum_node_member(object, "rate");
     if (station->type == FULCRUM_STATION_LD) {
-        if (!fulcrum_record_numbers(&rate, 1.0, rates, &station->rate_count)) {
+        if (!fulcrum_node_numbers(&rate, &one, rates, &station->rate_count)) {
             station->type = FULCRUM_STATION_QUEUE;
         }
         station->rate = *rates;
@@ -213,7 +216,7 @@ static void read_capacity(
                 &node, FULCRUM_ERR_RANGE, "cpu.capacity stands in place of it");
         }
     }
-    if (!fulcrum_record_numbers(&table, 1.0, &line->capacity, &cpu->capacity_count)) {
+    if (!fulcrum_node_numbers(&table, &one, &line->capacity, &cpu->capacity_count)) {
         return;
     }
     cpu->curve = FULCRUM_CURVE_TABLE;
@@ -322,24 +325,6 @@ static void read_section(const struct fulcrum_node *root, const struct section *
     }
 }
 
-static void read_network(
-    const struct fulcrum_node *root, struct fulcrum_network_line *line)
-{
-    static const char *const others[] = {
-        "kind", "name", "cpu", "step", "host", "gpu", "batching", "training", NULL};
-    static const struct fulcrum_record record =
-        FULCRUM_RECORD(fulcrum_network, network_rows, others);
-    (void)fulcrum_record_read(root, &record, &line->network);
-    line->network.cpu.curve = FULCRUM_CURVE_SMT_TURBO;
-    for (size_t i = 0; i < LENGTH(sections); i++) {
-        read_section(root, &sections[i], line);
-    }
-    struct fulcrum_error failure = {FULCRUM_OK, ""};
-    if (fulcrum_network_check(&line->network, &failure) != FULCRUM_OK) {
-        fulcrum_reader_adopt(root->reader, &failure);
-    }
-}
-
 static void read_document(
     const struct fulcrum_node *root, struct fulcrum_network_line *line)
 {
@@ -369,7 +354,19 @@ static void read_document(
             fulcrum_reader_adopt(root->reader, &failure);
         }
     } else {
-        read_network(root, line);
+        static const char *const others[] = {
+            "kind", "name", "cpu", "step", "host", "gpu", "batching", "training", NULL};
+        static const struct fulcrum_record record =
+            FULCRUM_RECORD(fulcrum_network, network_rows, others);
+        (void)fulcrum_record_read(root, &record, &line->network);
+        line->network.cpu.curve = FULCRUM_CURVE_SMT_TURBO;
+        for (size_t i = 0; i < LENGTH(sections); i++) {
+            read_section(root, &sections[i], line);
+        }
+        struct fulcrum_error failure = {FULCRUM_OK, ""};
+        if (fulcrum_network_check(&line->network, &failure) != FULCRUM_OK) {
+            fulcrum_reader_adopt(root->reader, &failure);
+        }
     }
 }
 

@@ -10,8 +10,6 @@
 #include "model/network/network.h"
 #include "model/status.h"
 
-/* A product-form network, read strictly from JSON. */
-
 struct fulcrum_node;
 
 /* A network with what it borrows. */

@@ -37,9 +37,10 @@ const struct fulcrum_record fulcrum_profile_record =
 static void read_starts(
     const struct fulcrum_node *node, struct fulcrum_mig_profile *profile)
 {
+    const double none = 0.0;
     double *values = NULL;
     size_t count = 0;
-    if (!fulcrum_record_numbers(node, 0.0, &values, &count)) {
+    if (!fulcrum_node_numbers(node, &none, &values, &count)) {
         return;
     }
     if (count > FULCRUM_MIG_SLICES_MOST) {

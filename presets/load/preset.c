@@ -31,8 +31,6 @@ struct fields_io {
     struct fulcrum_source *sources; /* one per row of fulcrum_fields; path "": none */
 };
 
-/* Which entry of a file's "source" or "prior" stands behind a field. */
-
 /* A spread beyond this says nothing any more. */
 #define MAX_SPREAD_FACTOR 1000.0
 
@@ -199,23 +197,6 @@ static struct fulcrum_source *source_of(
     return &io->sources[field - fulcrum_fields(&count)];
 }
 
-static void note_source(const struct walk *walk, const struct fulcrum_node *node,
-    const struct fulcrum_field *field)
-{
-    struct fulcrum_source *source = source_of(walk->io, field);
-    memset(source, 0, sizeof *source);
-    const char *relative = strchr(field->path, '.') + 1;
-    if (!cover_find(walk->root, relative, source) &&
-        field->kind != FULCRUM_FIELD_TEXT) {
-        fulcrum_node_fault(node, FULCRUM_ERR_MISSING,
-            "no source: expected an entry of \"source\" or \"prior\" that covers it, "
-            "or one "
-            "text as \"source\" of all values");
-    }
-    (void)snprintf(source->path, sizeof source->path, "%s", field->path);
-    (void)snprintf(source->file, sizeof source->file, "%s", walk->name);
-}
-
 /* What a parent gave is forgotten with its source. */
 static void take_back(struct fields_io *io, const struct fulcrum_field *field)
 {
@@ -255,7 +236,17 @@ static void apply_field(const struct walk *walk, const struct fulcrum_node *node
         fulcrum_node_fault(
             node, status, "%s", expected != NULL ? expected : failure.detail);
     } else if (walk->root != NULL) {
-        note_source(walk, node, field);
+        struct fulcrum_source *source = source_of(walk->io, field);
+        memset(source, 0, sizeof *source);
+        const char *relative = strchr(field->path, '.') + 1;
+        if (!cover_find(walk->root, relative, source) &&
+            field->kind != FULCRUM_FIELD_TEXT) {
+            fulcrum_node_fault(node, FULCRUM_ERR_MISSING,
+                "no source: expected an entry of \"source\" or \"prior\" that covers "
+                "it, or one text as \"source\" of all values");
+        }
+        (void)snprintf(source->path, sizeof source->path, "%s", field->path);
+        (void)snprintf(source->file, sizeof source->file, "%s", walk->name);
     }
 }
 
@@ -315,23 +306,6 @@ static bool is_heading(const struct walk *walk, const char *key)
     return 0;
 }
 
-static void apply_member(
-    struct walk *walk, const struct pending *group, const char *key)
-{
-    char path[PATH_SIZE + 128];
-    (void)snprintf(path, sizeof path, "%s.%.100s", group->path, key);
-    struct fulcrum_node node = fulcrum_node_member(&group->node, key);
-    const struct fulcrum_field *field = fulcrum_field_find(path);
-    bool is_outermost = strchr(group->path, '.') == NULL;
-    if (field != NULL) {
-        apply_field(walk, &node, field);
-    } else if (is_group(path)) {
-        enter_group(walk, &node, path);
-    } else if (!is_outermost || !is_heading(walk, key)) {
-        fault_unknown(walk, &node, path);
-    }
-}
-
 /*
  * Sets every field that a file gives, with its source; null takes a field back. Adds a
  * fault for each unknown key, wrong value, and number or choice without source. A list
@@ -358,7 +332,19 @@ static void apply(
         struct json_object_iter member;
         json_object_object_foreachC(group.node.json, member)
         {
-            apply_member(&walk, &group, member.key);
+            const char *key = member.key;
+            char path[PATH_SIZE + 128];
+            (void)snprintf(path, sizeof path, "%s.%.100s", group.path, key);
+            struct fulcrum_node node = fulcrum_node_member(&group.node, key);
+            const struct fulcrum_field *field = fulcrum_field_find(path);
+            bool is_outermost = strchr(group.path, '.') == NULL;
+            if (field != NULL) {
+                apply_field(&walk, &node, field);
+            } else if (is_group(path)) {
+                enter_group(&walk, &node, path);
+            } else if (!is_outermost || !is_heading(&walk, key)) {
+                fault_unknown(&walk, &node, path);
+            }
         }
     }
 }
@@ -571,6 +557,20 @@ static enum fulcrum_status append_sources(struct fulcrum_sources *sources,
     return FULCRUM_OK;
 }
 
+/* Takes the kind's half over, but for its name and title: where they stand. */
+static char *take_half(
+    struct fulcrum_design *design, const struct fields_io *io, char **title)
+{
+    if (io->kind == FULCRUM_PRESET_MACHINE) {
+        design->machine = io->design.machine;
+        *title = design->machine.title;
+        return design->machine.name;
+    }
+    design->workload = io->design.workload;
+    *title = design->workload.title;
+    return design->workload.name;
+}
+
 /* The kind's half of the design, with the name and title of the first file. */
 static enum fulcrum_status load(enum fulcrum_preset_kind kind, const char *name,
     struct fulcrum_design *design, struct fulcrum_sources *sources,
@@ -584,15 +584,9 @@ static enum fulcrum_status load(enum fulcrum_preset_kind kind, const char *name,
     if (sources != NULL) {
         TRY_OR_END(append_sources(sources, &io, err));
     }
-    if (kind == FULCRUM_PRESET_MACHINE) {
-        design->machine = io.design.machine;
-        memcpy(design->machine.name, head.name, sizeof head.name);
-        memcpy(design->machine.title, head.title, sizeof head.title);
-    } else {
-        design->workload = io.design.workload;
-        memcpy(design->workload.name, head.name, sizeof head.name);
-        memcpy(design->workload.title, head.title, sizeof head.title);
-    }
+    char *title = NULL;
+    memcpy(take_half(design, &io, &title), head.name, sizeof head.name);
+    memcpy(title, head.title, sizeof head.title);
 end:
     free(io.sources);
     return status;
@@ -612,29 +606,22 @@ enum fulcrum_status fulcrum_workload_load(const char *name,
     return load(FULCRUM_PRESET_WORKLOAD, name, design, sources, err);
 }
 
-static void read_named(const struct fulcrum_node *node, enum fulcrum_preset_kind kind,
-    struct fulcrum_design *design)
-{
-    char name[FULCRUM_PRESET_PATH_SIZE];
-    char path[FULCRUM_PRESET_PATH_SIZE];
-    if (!fulcrum_node_text(node, name, sizeof name)) {
-        return;
-    }
-    struct fulcrum_error failure = {FULCRUM_OK, ""};
-    if (fulcrum_preset_find(kind, name, node->reader->file, path, &failure) !=
-            FULCRUM_OK ||
-        load(kind, path, design, NULL, &failure) != FULCRUM_OK) {
-        fulcrum_node_fault(node, failure.status, "%s", failure.detail);
-    }
-}
-
 void fulcrum_preset_read_half(const struct fulcrum_node *node,
     enum fulcrum_preset_kind kind, enum fulcrum_preset_kind file,
     struct fulcrum_design *design)
 {
     struct fields_io io;
     if (json_object_is_type(node->json, json_type_string)) {
-        read_named(node, kind, design);
+        char name[FULCRUM_PRESET_PATH_SIZE];
+        char path[FULCRUM_PRESET_PATH_SIZE];
+        if (fulcrum_node_text(node, name, sizeof name)) {
+            struct fulcrum_error failure = {FULCRUM_OK, ""};
+            if (fulcrum_preset_find(kind, name, node->reader->file, path, &failure) !=
+                    FULCRUM_OK ||
+                load(kind, path, design, NULL, &failure) != FULCRUM_OK) {
+                fulcrum_node_fault(node, failure.status, "%s", failure.detail);
+            }
+        }
         return;
     }
     if (!json_object_is_type(node->json, json_type_object)) {
@@ -649,15 +636,9 @@ void fulcrum_preset_read_half(const struct fulcrum_node *node,
         return;
     }
     apply(&io, node, NULL);
-    bool is_machine = kind == FULCRUM_PRESET_MACHINE;
-    if (is_machine) {
-        design->machine = io.design.machine;
-    } else {
-        design->workload = io.design.workload;
-    }
+    char *title = NULL;
+    char *name = take_half(design, &io, &title);
     free(io.sources);
-    char *name = is_machine ? design->machine.name : design->workload.name;
-    char *title = is_machine ? design->machine.title : design->workload.title;
     struct fulcrum_node name_node = fulcrum_node_member(node, "name");
     if (file != FULCRUM_PRESET_CALIBRATION) {
         (void)fulcrum_node_words(&name_node, name, sizeof design->machine.name);

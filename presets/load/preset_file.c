@@ -110,24 +110,6 @@ static void read_part(
     }
 }
 
-static void read_parts(
-    const struct fulcrum_file_form *form, const struct fulcrum_node *root, void *loaded)
-{
-    const char *keys[FULCRUM_FILE_PARTS_MOST + 5] = {"kind", "name", "title", "schema"};
-    size_t count = 4;
-    check_schema(root, form->kind);
-    for (const struct fulcrum_file_part *part = form->parts; part->row.key != NULL;
-         part++) {
-        assert(count < FULCRUM_FILE_PARTS_MOST + 4);
-        keys[count++] = part->row.key;
-        read_part(root, part, loaded);
-    }
-    fulcrum_node_check_keys(root, keys);
-    if (form->check != NULL) {
-        form->check(root, loaded);
-    }
-}
-
 enum fulcrum_status fulcrum_file_load(const struct fulcrum_file_form *form,
     const char *path, void *loaded, struct fulcrum_error *err)
 {
@@ -141,7 +123,20 @@ enum fulcrum_status fulcrum_file_load(const struct fulcrum_file_form *form,
         char *names = loaded;
         memcpy(names, head.name, sizeof head.name);
         memcpy(names + sizeof head.name, head.title, sizeof head.title);
-        read_parts(form, &root, loaded);
+        const char *keys[FULCRUM_FILE_PARTS_MOST + 5] = {
+            "kind", "name", "title", "schema"};
+        size_t count = 4;
+        check_schema(&root, form->kind);
+        for (const struct fulcrum_file_part *part = form->parts; part->row.key != NULL;
+             part++) {
+            assert(count < FULCRUM_FILE_PARTS_MOST + 4);
+            keys[count++] = part->row.key;
+            read_part(&root, part, loaded);
+        }
+        fulcrum_node_check_keys(&root, keys);
+        if (form->check != NULL) {
+            form->check(&root, loaded);
+        }
     }
     json_object_put(document);
     return fulcrum_reader_finish(&reader, err);

@@ -118,27 +118,6 @@ static size_t prefix_length(const char *file)
     return length - 5;
 }
 
-/* A folder that is absent holds nothing: not every one is installed. */
-static enum fulcrum_status list_folder(struct entries *entries, const char *folder,
-    enum fulcrum_preset_kind kind, struct fulcrum_error *err)
-{
-    char path[FULCRUM_PRESET_PATH_SIZE];
-    DIR *listing = join(path, folder, kind, "") ? opendir(path) : NULL;
-    enum fulcrum_status status = FULCRUM_OK;
-    struct dirent *file = listing != NULL ? readdir(listing) : NULL;
-    while (file != NULL && status == FULCRUM_OK) {
-        size_t length = prefix_length(file->d_name);
-        if (length > 0 && join(path, folder, kind, file->d_name)) {
-            status = add_entry(entries, file->d_name, length, path, err);
-        }
-        file = readdir(listing);
-    }
-    if (listing != NULL) {
-        (void)closedir(listing);
-    }
-    return status;
-}
-
 static int compare_names(const void *a, const void *b)
 {
     const struct fulcrum_preset_entry *left = a;
@@ -153,41 +132,28 @@ static enum fulcrum_status list_names(
     struct folders folders;
     TRY(find_folders(&folders, err));
     for (size_t i = 0; i < folders.count; i++) {
-        TRY(list_folder(out, folders.path[i], kind, err));
+        /* A folder that is absent holds nothing: not every one is installed. */
+        const char *folder = folders.path[i];
+        char path[FULCRUM_PRESET_PATH_SIZE];
+        DIR *listing = join(path, folder, kind, "") ? opendir(path) : NULL;
+        enum fulcrum_status status = FULCRUM_OK;
+        struct dirent *file = listing != NULL ? readdir(listing) : NULL;
+        while (file != NULL && status == FULCRUM_OK) {
+            size_t length = prefix_length(file->d_name);
+            if (length > 0 && join(path, folder, kind, file->d_name)) {
+                status = add_entry(out, file->d_name, length, path, err);
+            }
+            file = readdir(listing);
+        }
+        if (listing != NULL) {
+            (void)closedir(listing);
+        }
+        TRY(status);
     }
     if (out->count > 0) {
         qsort(out->items, out->count, sizeof *out->items, compare_names);
     }
     return FULCRUM_OK;
-}
-
-/* A name other than the file's would be listed, and then not be found. */
-static void read_title(struct fulcrum_reader *reader, enum fulcrum_preset_kind kind,
-    struct fulcrum_preset_entry *entry)
-{
-    struct json_object *document = NULL;
-    struct fulcrum_error failure = {FULCRUM_OK, ""};
-    if (fulcrum_document_read(entry->file, &document, &failure) != FULCRUM_OK) {
-        (void)fulcrum_fail_more(&reader->faults, failure.status, "%s", failure.detail);
-        return;
-    }
-    reader->file = entry->file;
-    struct fulcrum_node root = fulcrum_node_root(reader, document);
-    struct fulcrum_file_header head;
-    if (fulcrum_file_header_read(&root, kind, &head)) {
-        memcpy(entry->title, head.title, sizeof head.title);
-        if (strcmp(head.name, entry->name) != 0) {
-            struct fulcrum_node name = fulcrum_node_member(&root, "name");
-            fulcrum_node_fault(&name, FULCRUM_ERR_FORMAT,
-                "expected \"%s\", as the file is called", entry->name);
-        }
-    }
-    /* References are read for what they predict elsewhere; here what all files have. */
-    struct fulcrum_node source = fulcrum_node_member(&root, "source");
-    if (kind == FULCRUM_PRESET_REFERENCE) {
-        (void)fulcrum_node_is_object(&source);
-    }
-    fulcrum_document_free(document);
 }
 
 enum fulcrum_status fulcrum_preset_list(enum fulcrum_preset_kind kind,
@@ -198,7 +164,33 @@ enum fulcrum_status fulcrum_preset_list(enum fulcrum_preset_kind kind,
     enum fulcrum_status status;
     TRY_OR_END(list_names(kind, &entries, err));
     for (size_t i = 0; i < entries.count; i++) {
-        read_title(&reader, kind, &entries.items[i]);
+        /* A name other than the file's would be listed, and then not be found. */
+        struct fulcrum_preset_entry *entry = &entries.items[i];
+        struct json_object *document = NULL;
+        struct fulcrum_error failure = {FULCRUM_OK, ""};
+        if (fulcrum_document_read(entry->file, &document, &failure) != FULCRUM_OK) {
+            (void)fulcrum_fail_more(
+                &reader.faults, failure.status, "%s", failure.detail);
+            continue;
+        }
+        reader.file = entry->file;
+        struct fulcrum_node root = fulcrum_node_root(&reader, document);
+        struct fulcrum_file_header head;
+        if (fulcrum_file_header_read(&root, kind, &head)) {
+            memcpy(entry->title, head.title, sizeof head.title);
+            if (strcmp(head.name, entry->name) != 0) {
+                struct fulcrum_node name = fulcrum_node_member(&root, "name");
+                fulcrum_node_fault(&name, FULCRUM_ERR_FORMAT,
+                    "expected \"%s\", as the file is called", entry->name);
+            }
+        }
+        /* References are read for what they predict elsewhere; here what all files
+         * have. */
+        struct fulcrum_node source = fulcrum_node_member(&root, "source");
+        if (kind == FULCRUM_PRESET_REFERENCE) {
+            (void)fulcrum_node_is_object(&source);
+        }
+        fulcrum_document_free(document);
     }
     TRY_OR_END(fulcrum_reader_finish(&reader, err));
     *out = entries.items;
@@ -209,22 +201,6 @@ end:
     return status;
 }
 
-/* Without the name: the user may not have given it, as the machine at hand needs one.
- */
-static enum fulcrum_status fail_empty(
-    enum fulcrum_preset_kind kind, struct fulcrum_error *err)
-{
-    struct folders folders;
-    char searched[1000] = "";
-    TRY(find_folders(&folders, err));
-    const struct fulcrum_names all = {folders.path, folders.count, sizeof(char *)};
-    (void)fulcrum_names_join(&all, searched, sizeof searched);
-    return fulcrum_fail(err, FULCRUM_ERR_FILE,
-        "there is no %s preset in %s: FULCRUM_PRESETS names the folder 'presets' that "
-        "came with the program",
-        fulcrum_preset_kind_name(kind), searched);
-}
-
 /* Suggests by file names alone, so that a broken neighbour does not get in the way. */
 static enum fulcrum_status fail_unknown(
     enum fulcrum_preset_kind kind, const char *name, struct fulcrum_error *err)
@@ -232,7 +208,17 @@ static enum fulcrum_status fail_unknown(
     struct entries entries = {NULL, 0};
     enum fulcrum_status status = list_names(kind, &entries, err);
     if (status == FULCRUM_OK && entries.count == 0) {
-        return fail_empty(kind, err);
+        /* Without the name: the user may not have given it, as the machine at hand
+         * needs one. */
+        struct folders folders;
+        char searched[1000] = "";
+        TRY(find_folders(&folders, err));
+        const struct fulcrum_names all = {folders.path, folders.count, sizeof(char *)};
+        (void)fulcrum_names_join(&all, searched, sizeof searched);
+        return fulcrum_fail(err, FULCRUM_ERR_FILE,
+            "there is no %s preset in %s: FULCRUM_PRESETS names the folder 'presets' "
+            "that came with the program",
+            fulcrum_preset_kind_name(kind), searched);
     }
     if (status == FULCRUM_OK) {
         const char **names = calloc(entries.count + 1, sizeof *names);
@@ -264,29 +250,18 @@ static enum fulcrum_status fail_unknown(
     return status;
 }
 
-static bool is_path(const char *name)
-{
-    return strchr(name, '/') != NULL || prefix_length(name) > 0;
-}
-
-static enum fulcrum_status copy_path(const char *name, const char *from,
-    char out[FULCRUM_PRESET_PATH_SIZE], struct fulcrum_error *err)
-{
-    const char *slash = from != NULL && name[0] != '/' ? strrchr(from, '/') : NULL;
-    int folder = slash != NULL ? (int)(slash - from) + 1 : 0;
-    int length = snprintf(out, FULCRUM_PRESET_PATH_SIZE, "%.*s%s", folder,
-        slash != NULL ? from : "", name);
-    FAIL_IF(length < 0 || length >= FULCRUM_PRESET_PATH_SIZE, err, FULCRUM_ERR_FILE,
-        "%.80s...: expected a path of at most %d bytes", name,
-        FULCRUM_PRESET_PATH_SIZE - 1);
-    return FULCRUM_OK;
-}
-
 enum fulcrum_status fulcrum_preset_find(enum fulcrum_preset_kind kind, const char *name,
     const char *from, char out[FULCRUM_PRESET_PATH_SIZE], struct fulcrum_error *err)
 {
-    if (is_path(name)) {
-        return copy_path(name, from, out, err);
+    if (strchr(name, '/') != NULL || prefix_length(name) > 0) {
+        const char *slash = from != NULL && name[0] != '/' ? strrchr(from, '/') : NULL;
+        int folder = slash != NULL ? (int)(slash - from) + 1 : 0;
+        int length = snprintf(out, FULCRUM_PRESET_PATH_SIZE, "%.*s%s", folder,
+            slash != NULL ? from : "", name);
+        FAIL_IF(length < 0 || length >= FULCRUM_PRESET_PATH_SIZE, err, FULCRUM_ERR_FILE,
+            "%.80s...: expected a path of at most %d bytes", name,
+            FULCRUM_PRESET_PATH_SIZE - 1);
+        return FULCRUM_OK;
     }
     struct folders folders;
     TRY(find_folders(&folders, err));

@@ -174,39 +174,6 @@ static void read_env_count(
     }
 }
 
-static void read_settings(
-    struct csv_reader *reader, size_t row, struct fulcrum_reference_point *point)
-{
-    point->settings = csv_room(reader, reader->field_count, sizeof *point->settings);
-    if (point->settings == NULL) {
-        return;
-    }
-    for (size_t i = 0; i < reader->field_count; i++) {
-        read_field(reader, row, i, &point->settings[point->setting_count++]);
-    }
-    if (csv_has(reader, CSV_WORD_ENV_COUNT)) {
-        read_env_count(reader, row, &point->settings[point->setting_count++]);
-    }
-}
-
-static void read_half_width(struct csv_reader *reader, size_t row, size_t quantity,
-    struct fulcrum_observation *out)
-{
-    size_t column = reader->column[CSV_QUANTITIES + quantity];
-    out->half_width = (double)NAN;
-    if (column == CSV_COLUMN_NONE) {
-        return;
-    }
-    out->half_width = csv_read_number(reader, row, column);
-    if (out->half_width < 0.0 || out->half_width > FULCRUM_REFERENCE_MOST) {
-        csv_fault_cell(reader, row, column, FULCRUM_ERR_RANGE, "a number not below 0");
-    } else if (is_blank(reader, row, reader->column[quantity]) &&
-               !isnan(out->half_width)) {
-        csv_fault_cell(reader, row, column, FULCRUM_ERR_MISSING,
-            "nothing where the value itself is not given");
-    }
-}
-
 /* 1 where the row has this quantity; frames become steps. */
 static int read_observation(struct csv_reader *reader, size_t row, size_t quantity,
     struct fulcrum_observation *out)
@@ -222,7 +189,19 @@ static int read_observation(struct csv_reader *reader, size_t row, size_t quanti
     if (value <= 0.0 || value > FULCRUM_REFERENCE_MOST) {
         csv_fault_cell(reader, row, column, FULCRUM_ERR_RANGE, "a number above 0");
     }
-    read_half_width(reader, row, quantity, out);
+    size_t half_column = reader->column[CSV_QUANTITIES + quantity];
+    out->half_width = (double)NAN;
+    if (half_column != CSV_COLUMN_NONE) {
+        out->half_width = csv_read_number(reader, row, half_column);
+        if (out->half_width < 0.0 || out->half_width > FULCRUM_REFERENCE_MOST) {
+            csv_fault_cell(
+                reader, row, half_column, FULCRUM_ERR_RANGE, "a number not below 0");
+        } else if (is_blank(reader, row, reader->column[quantity]) &&
+                   !isnan(out->half_width)) {
+            csv_fault_cell(reader, row, half_column, FULCRUM_ERR_MISSING,
+                "nothing where the value itself is not given");
+        }
+    }
     (void)snprintf(out->quantity, sizeof out->quantity, "%s",
         words[quantity == CSV_FRAMES_PER_S ? CSV_STEPS_PER_S : quantity]);
     out->value /= per_step;
@@ -448,7 +427,16 @@ static void read_rows(struct csv_reader *reader)
             &reference->points[reference->point_count++];
         point->index = row;
         read_series(reader, row, point);
-        read_settings(reader, row, point);
+        point->settings =
+            csv_room(reader, reader->field_count, sizeof *point->settings);
+        if (point->settings != NULL) {
+            for (size_t i = 0; i < reader->field_count; i++) {
+                read_field(reader, row, i, &point->settings[point->setting_count++]);
+            }
+            if (csv_has(reader, CSV_WORD_ENV_COUNT)) {
+                read_env_count(reader, row, &point->settings[point->setting_count++]);
+            }
+        }
         read_observations(reader, row, point);
     }
     find_base(reader);

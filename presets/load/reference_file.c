@@ -21,8 +21,6 @@
 #include "presets/load/preset_file.h"
 #include "presets/load/preset_folders.h"
 
-/* The points of a reference file: settings and observations. */
-
 /*
  * A setting is a field of the design or a condition that only the source knows, told
  * apart by the dot in its path: a mistyped field is thus never taken for a condition.
@@ -272,32 +270,6 @@ static bool is_repeat(const struct fulcrum_reference_point *point,
     return 1;
 }
 
-/* Frames become steps; a point that has both is a fault. */
-static void convert_frames(
-    const struct fulcrum_node *array, struct fulcrum_reference *reference)
-{
-    for (size_t i = 0; i < reference->point_count; i++) {
-        struct fulcrum_observation *frames =
-            fulcrum_reference_find_observation(&reference->points[i], "frames_per_s");
-        if (frames == NULL) {
-            continue;
-        }
-        if (fulcrum_reference_find_observation(&reference->points[i], "steps_per_s") !=
-            NULL) {
-            fulcrum_reader_fault(array->reader, FULCRUM_ERR_FORMAT,
-                "%s[%zu].observed has frames_per_s and steps_per_s: expected one of "
-                "them",
-                array->path, i);
-            continue;
-        }
-        (void)snprintf(frames->quantity, sizeof frames->quantity, "%s", "steps_per_s");
-        frames->value /= reference->frame_skip;
-        frames->half_width /= reference->frame_skip;
-    }
-}
-
-/* Published or measured points from files. */
-
 /*
  * One function per member of the file, in a table with its key. What the points need
  * from the rest (the frame skip, the point that ratios refer to) is looked at once all
@@ -330,20 +302,18 @@ static void read_sources(const struct fulcrum_node *map, void *loaded)
 
 static void read_machine(const struct fulcrum_node *node, void *loaded)
 {
-    struct fulcrum_reference *reference = loaded;
-    struct fulcrum_design *design = &reference->design;
+    struct fulcrum_reference *own = loaded;
     fulcrum_preset_read_half(
-        node, FULCRUM_PRESET_MACHINE, FULCRUM_PRESET_REFERENCE, design);
-    memcpy(reference->machine, design->machine.name, sizeof reference->machine);
+        node, FULCRUM_PRESET_MACHINE, FULCRUM_PRESET_REFERENCE, &own->design);
+    memcpy(own->machine, own->design.machine.name, sizeof own->machine);
 }
 
 static void read_workload(const struct fulcrum_node *node, void *loaded)
 {
-    struct fulcrum_reference *reference = loaded;
-    struct fulcrum_design *design = &reference->design;
+    struct fulcrum_reference *own = loaded;
     fulcrum_preset_read_half(
-        node, FULCRUM_PRESET_WORKLOAD, FULCRUM_PRESET_REFERENCE, design);
-    memcpy(reference->workload, design->workload.name, sizeof reference->workload);
+        node, FULCRUM_PRESET_WORKLOAD, FULCRUM_PRESET_REFERENCE, &own->design);
+    memcpy(own->workload, own->design.workload.name, sizeof own->workload);
 }
 
 /*
@@ -489,7 +459,25 @@ static void read_points(const struct fulcrum_node *array, void *loaded)
         }
     }
     check_repeats(array, reference);
-    convert_frames(array, reference);
+    /* Frames become steps; a point that has both is a fault. */
+    for (size_t i = 0; i < reference->point_count; i++) {
+        struct fulcrum_observation *frames =
+            fulcrum_reference_find_observation(&reference->points[i], "frames_per_s");
+        if (frames == NULL) {
+            continue;
+        }
+        if (fulcrum_reference_find_observation(&reference->points[i], "steps_per_s") !=
+            NULL) {
+            fulcrum_reader_fault(array->reader, FULCRUM_ERR_FORMAT,
+                "%s[%zu].observed has frames_per_s and steps_per_s: expected one of "
+                "them",
+                array->path, i);
+            continue;
+        }
+        (void)snprintf(frames->quantity, sizeof frames->quantity, "%s", "steps_per_s");
+        frames->value /= reference->frame_skip;
+        frames->half_width /= reference->frame_skip;
+    }
 }
 
 #define OPTIONAL_TEXT(member)                                                          \
@@ -610,33 +598,14 @@ static void add_half(struct json_object *root,
     fulcrum_preset_write_half(&reference->design, kind, object);
 }
 
-static void add_point(
-    struct json_object *array, const struct fulcrum_reference_point *point)
+enum fulcrum_status fulcrum_reference_save(const struct fulcrum_reference *reference,
+    const char *path, struct fulcrum_error *err)
 {
-    struct json_object *object = fulcrum_json_add_object(array, NULL);
-    add_text(object, "series", point->series);
-    struct json_object *set = fulcrum_json_add_object(object, "set");
-    for (size_t i = 0; i < point->setting_count; i++) {
-        const struct fulcrum_reference_setting *setting = &point->settings[i];
-        if (isnan(setting->number)) {
-            fulcrum_json_add_text(set, setting->path, setting->text);
-        } else {
-            fulcrum_json_add_number(set, setting->path, setting->number);
-        }
-    }
-    struct json_object *observed = fulcrum_json_add_object(object, "observed");
-    for (size_t i = 0; i < point->observation_count; i++) {
-        const struct fulcrum_observation *observation = &point->observations[i];
-        struct json_object *value =
-            fulcrum_json_add_object(observed, observation->quantity);
-        fulcrum_json_add_number(value, "value", observation->value);
-        fulcrum_json_add_number(value, "half_width", observation->half_width);
-    }
-}
-
-/* The order of members is part of the format: same content, same bytes. */
-static struct json_object *build(const struct fulcrum_reference *reference)
-{
+    FAIL_IF(reference->name[0] == '\0' || reference->source_count == 0, err,
+        FULCRUM_ERR_MISSING,
+        "%s: a reference needs a name and a source before it is saved",
+        path != NULL ? path : "-");
+    /* The order of members is part of the format: same content, same bytes. */
     struct json_object *root = fulcrum_json_new_object();
     fulcrum_file_header_write(
         root, FULCRUM_PRESET_REFERENCE, reference->name, reference->title);
@@ -665,17 +634,26 @@ static struct json_object *build(const struct fulcrum_reference *reference)
     }
     struct json_object *points = fulcrum_json_add_array(root, "points");
     for (size_t i = 0; i < reference->point_count; i++) {
-        add_point(points, &reference->points[i]);
+        const struct fulcrum_reference_point *point = &reference->points[i];
+        struct json_object *object = fulcrum_json_add_object(points, NULL);
+        add_text(object, "series", point->series);
+        struct json_object *set = fulcrum_json_add_object(object, "set");
+        for (size_t j = 0; j < point->setting_count; j++) {
+            const struct fulcrum_reference_setting *setting = &point->settings[j];
+            if (isnan(setting->number)) {
+                fulcrum_json_add_text(set, setting->path, setting->text);
+            } else {
+                fulcrum_json_add_number(set, setting->path, setting->number);
+            }
+        }
+        struct json_object *observed = fulcrum_json_add_object(object, "observed");
+        for (size_t j = 0; j < point->observation_count; j++) {
+            const struct fulcrum_observation *observation = &point->observations[j];
+            struct json_object *value =
+                fulcrum_json_add_object(observed, observation->quantity);
+            fulcrum_json_add_number(value, "value", observation->value);
+            fulcrum_json_add_number(value, "half_width", observation->half_width);
+        }
     }
-    return root;
-}
-
-enum fulcrum_status fulcrum_reference_save(const struct fulcrum_reference *reference,
-    const char *path, struct fulcrum_error *err)
-{
-    FAIL_IF(reference->name[0] == '\0' || reference->source_count == 0, err,
-        FULCRUM_ERR_MISSING,
-        "%s: a reference needs a name and a source before it is saved",
-        path != NULL ? path : "-");
-    return fulcrum_json_save(build(reference), path, err);
+    return fulcrum_json_save(root, path, err);
 }

@@ -7,7 +7,6 @@
 
 #include "model/design/reference.h"
 #include "model/status.h"
-#include "presets/io/reader.h"
 
 /* Environments of all actors together: no field of a design, but what papers count. */
 #define FULCRUM_REFERENCE_ENV_COUNT "run.env_count"
@@ -16,8 +15,6 @@
 
 /* Beyond any count or rate, in any unit: a slip of the exponent. */
 #define FULCRUM_REFERENCE_MOST 1e21
-
-/* Published or measured points from files. */
 
 /*
  * Reads a reference with its machine and workload; observed "frames_per_s" becomes
@@ -28,8 +25,6 @@
  */
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_reference_load(
     const char *name, struct fulcrum_reference **out, struct fulcrum_error *err);
-
-/* References into files. */
 
 /*
  * Writes what fulcrum_reference_load reads, machine and workload as objects. Rates are

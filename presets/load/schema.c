@@ -3,8 +3,8 @@
 /*
  * Made from the same rows that the reader checks with, so that an editor's opinion of a
  * file and ours agree on keys, types, ranges and choices. What stands in no table is
- * written as JSON, with single quotes. What JSON Schema cannot say (every field has a
- * source, a covariance is possible) is left to the reader.
+ * in schemas.json, where null stands for what the tables say. What JSON Schema cannot
+ * say (every field has a source, a covariance is possible) is left to the reader.
  */
 #include <assert.h>
 #include <json-c/json.h>
@@ -14,10 +14,12 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "model/design/reference.h"
+#include "model/try.h"
+#include "presets/fulcrum_schemas.h"
 #include "presets/io/json.h"
 #include "presets/load/preset.h"
 #include "presets/load/preset_file.h"
-#include "presets/load/reference_file.h"
 
 /* Adds the members that a format of printf's makes, braces around them. */
 static void add(struct json_object *object, const char *format, ...)
@@ -32,7 +34,13 @@ static void add(struct json_object *object, const char *format, ...)
     va_end(args);
     assert(length > 0 && (size_t)length < sizeof text);
     (void)length;
-    fulcrum_json_add_members(object, text);
+    struct json_object *members = json_tokener_parse(text);
+    struct json_object_iter at;
+    json_object_object_foreachC(members, at)
+    {
+        fulcrum_json_add_value(object, at.key, json_object_get(at.val));
+    }
+    json_object_put(members);
 }
 
 static void add_choices(
@@ -129,8 +137,8 @@ static void describe(
     }
 }
 
-/* An array of closed objects, texts before the rest; returns their members. */
-static struct json_object *add_records(struct json_object *properties, const char *key,
+/* An array of closed objects, texts before the rest. */
+static void add_records(struct json_object *properties, const char *key,
     const struct fulcrum_record *record)
 {
     struct json_object *array = fulcrum_json_add_object(properties, key);
@@ -155,7 +163,11 @@ static struct json_object *add_records(struct json_object *properties, const cha
             }
         }
     }
-    return members;
+    if (record == &fulcrum_profile_record) {
+        add(members, "{'starts':{'type':'array','description':'first memory slices "
+                     "that an instance of the profile may begin at',"
+                     "'items':{'type':'integer'}}}");
+    }
 }
 
 /*
@@ -179,128 +191,64 @@ static void add_half(
     }
 }
 
+/* What a null of the skeleton stands for: the fields, a half, a list, a choice. */
+static void add_from_tables(
+    struct json_object *properties, const char *key, enum fulcrum_preset_kind kind)
+{
+    static const struct {
+        const char *key;
+        const struct fulcrum_record *record;
+    } lists[] = {{"parameters", &fulcrum_parameter_record},
+        {"series", &fulcrum_series_record}, {"quantities", &fulcrum_quantity_record},
+        {"fits", &fulcrum_fit_record}, {"profiles", &fulcrum_profile_record}};
+    bool is_reference = kind == FULCRUM_PRESET_REFERENCE;
+    if (strcmp(key, "machine") == 0) {
+        add_half(properties, FULCRUM_PRESET_MACHINE, is_reference);
+    } else if (strcmp(key, "workload") == 0) {
+        add_half(properties, FULCRUM_PRESET_WORKLOAD, is_reference);
+    } else if (strcmp(key, "predictor") == 0) {
+        add_choices(properties, key, fulcrum_predictor_name);
+    } else if (strcmp(key, "fields of the kind") == 0) {
+        add_fields(properties, kind);
+    }
+    for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++) {
+        if (strcmp(key, lists[i].key) == 0) {
+            add_records(properties, key, lists[i].record);
+        }
+    }
+}
+
 /* That every field is covered is beyond JSON Schema; the reader checks it. */
-static void add_design(struct json_object *properties, enum fulcrum_preset_kind kind)
-{
-    add(properties,
-        "{'extends':{'type':'string','description':\"a preset's name or a path; its "
-        "fields hold unless this file gives them\"},"
-        "'source':{'type':['object','string'],'description':'where the value of a "
-        "field, or of every field of a group, was read; a text: where all were','"
-        "additionalProperties':{'type':'string'}},"
-        "'prior':{'type':'object','description':'fields without a source: why this "
-        "value, and how far off it may be','additionalProperties':{'type':'object',"
-        "'required':['spread_factor','reason'],'additionalProperties':false,"
-        "'properties':{'spread_factor':{'type':'number','minimum':1},"
-        "'reason':{'type':'string'}}}}}");
-    add_fields(properties, kind);
-}
-
-static void add_calibration(struct json_object *properties)
-{
-    add(properties, "{'complete':{'type':'boolean'}}");
-    add_half(properties, FULCRUM_PRESET_MACHINE, false);
-    (void)add_records(properties, "parameters", &fulcrum_parameter_record);
-#define NUMBERS "{'type':'array','items':{'type':['number','null']}}"
-    add(properties, "{'covariance':{'type':'array','items':{'type':'array','items':"
-                    "{'type':'number'}}},'draws':{'type':'array','items':" NUMBERS "},"
-                    "'capacity':" NUMBERS ",'batch_time':{'type':'object',"
-                    "'additionalProperties':false,'properties':{'size':" NUMBERS
-                    ",'time_s':" NUMBERS "}}}");
-#undef NUMBERS
-    (void)add_records(properties, "series", &fulcrum_series_record);
-    (void)add_records(properties, "quantities", &fulcrum_quantity_record);
-    (void)add_records(properties, "fits", &fulcrum_fit_record);
-    add(properties,
-        "{'notes':{'type':'object','additionalProperties':{'type':'string'}}}");
-}
-
-static void add_reference(struct json_object *properties)
-{
-    add(properties,
-        "{'source':{'type':'object','description':'where a member, series, setting or "
-        "quantity was read','required':['points'],"
-        "'additionalProperties':{'type':'string'}},'note':{'type':['string','null']}}");
-    add_half(properties, FULCRUM_PRESET_MACHINE, true);
-    add_half(properties, FULCRUM_PRESET_WORKLOAD, true);
-    add(properties,
-        "{'calibration':{'type':['string','null']},"
-        "'calibrations':{'type':'object','description':'calibrations of single series, "
-        "by their names','additionalProperties':{'type':'string'}}}");
-    add_choices(properties, "predictor", fulcrum_predictor_name);
-    add(properties,
-        "{'not_predicted':{'type':['string','null'],'description':'why nothing "
-        "predicts these points'},'frame_skip':{'type':['integer','null'],'minimum':1,"
-        "'maximum':%g},'relative_to':{'type':['integer','null'],'minimum':0}}",
-        FULCRUM_REFERENCE_FRAME_SKIP_MOST);
-    add(properties,
-        "{'points':{'type':'array','minItems':1,'items':{'type':'object',"
-        "'required':['set','observed'],'additionalProperties':false,'properties':{"
-        "'series':{'type':['string','null']},"
-        "'set':{'type':'object','description':'fields of the design, run.env_count, or "
-        "words of the source without a dot',"
-        "'additionalProperties':{'type':['number','string']}},"
-        "'observed':{'type':'object','description':'quantities with their unit in the "
-        "name; frames_per_s becomes steps_per_s','additionalProperties':{"
-        "'type':'object','required':['value'],'additionalProperties':false,"
-        "'properties':{'value':{'type':'number'},"
-        "'half_width':{'type':['number','null'],'minimum':0}}}}}}}}");
-}
-
-static void add_partition(struct json_object *properties)
-{
-    add(properties,
-        "{'source':{'type':'object','required':['profiles'],"
-        "'additionalProperties':{'type':'string'}},"
-        "'gpu':{'type':'string','description':'as machine.gpu.name in machine files'},"
-        "'compute_slice_count':{'type':'integer','minimum':1},"
-        "'memory_slice_count':{'type':'integer','minimum':1},"
-        "'sm_count':{'type':'integer','minimum':1},"
-        "'memory_byte':{'type':'integer','minimum':1}}");
-    add(add_records(properties, "profiles", &fulcrum_profile_record),
-        "{'starts':{'type':'array','description':'first memory slices that an instance "
-        "of the profile may begin at','items':{'type':'integer'}}}");
-}
-
 enum fulcrum_status fulcrum_preset_schema(
     enum fulcrum_preset_kind kind, char **out, struct fulcrum_error *err)
 {
-    static const char partition[] =
-        ",'source','gpu','compute_slice_count','memory_slice_count','sm_count',"
-        "'memory_byte','profiles'";
-    static const char *const required[] = {
-        "", "", ",'machine','parameters'", ",'source','predictor','points'", partition};
-    const char *name = fulcrum_preset_kind_name(kind);
-    bool is_design = kind == FULCRUM_PRESET_MACHINE || kind == FULCRUM_PRESET_WORKLOAD;
+    struct json_tokener *tokener = json_tokener_new();
+    TRY_MEMORY(tokener, err, "a JSON Schema");
+    struct json_object *skeletons = json_tokener_parse_ex(
+        tokener, (const char *)fulcrum_schemas, (int)sizeof fulcrum_schemas);
+    struct json_object *skeleton =
+        json_object_object_get(skeletons, fulcrum_preset_kind_name(kind));
     struct json_object *root = fulcrum_json_new_object();
-    add(root,
-        "{'$schema':'https://json-schema.org/draft/2020-12/schema','title':'Fulcrum %s "
-        "file','type':'object','required':[%s'kind','name'%s],"
-        "'additionalProperties':false}",
-        name, is_design ? "" : "'schema',", required[kind]);
-    struct json_object *properties = fulcrum_json_add_object(root, "properties");
-    if (!is_design) {
-        add(properties,
-            "{'schema':{'type':'object','required':['name','version'],"
-            "'additionalProperties':false,'properties':{'name':{'const':'fulcrum-%s'},"
-            "'version':{'const':%d}}}}",
-            name, FULCRUM_FILE_VERSION);
+    struct json_object_iter at;
+    json_object_object_foreachC(skeleton, at)
+    {
+        if (strcmp(at.key, "properties") != 0) {
+            fulcrum_json_add_value(root, at.key, json_object_get(at.val));
+        }
     }
-    add(properties,
-        "{'kind':{'const':'%s'},'name':{'type':'string','minLength':1,"
-        "'maxLength':%zu},'title':{'type':'string','maxLength':%zu}}",
-        name, sizeof(((struct fulcrum_machine *)NULL)->name) - 1,
-        sizeof(((struct fulcrum_machine *)NULL)->title) - 1);
-    if (kind == FULCRUM_PRESET_CALIBRATION) {
-        add_calibration(properties);
-    } else if (kind == FULCRUM_PRESET_REFERENCE) {
-        add_reference(properties);
-    } else if (kind == FULCRUM_PRESET_PARTITION) {
-        add_partition(properties);
-    } else {
-        add_design(properties, kind);
+    struct json_object *properties = fulcrum_json_add_object(root, "properties");
+    skeleton = json_object_object_get(skeleton, "properties");
+    json_object_object_foreachC(skeleton, at)
+    {
+        if (at.val != NULL) {
+            fulcrum_json_add_value(properties, at.key, json_object_get(at.val));
+        } else {
+            add_from_tables(properties, at.key, kind);
+        }
     }
     enum fulcrum_status status = fulcrum_json_text(root, FULCRUM_JSON_PRETTY, out, err);
     json_object_put(root);
+    json_object_put(skeletons);
+    json_tokener_free(tokener);
     return status;
 }

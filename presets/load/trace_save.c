@@ -11,8 +11,6 @@
 #include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "model/string.h"
 #include "model/try.h"
@@ -119,22 +117,6 @@ static struct gap find_gap(const struct fulcrum_trace *trace, size_t most)
     return (struct gap){fits_s, whole_s - fits_s};
 }
 
-static void put_lane(struct writer *writer, const struct fulcrum_trace_lane *lane,
-    size_t thread, const struct gap *gap)
-{
-    put_name(writer, "thread_name", lane->process, thread, lane->name);
-    /* Lanes in their order, not in that of their names. */
-    size_t process = lane->process;
-    begin_event(writer, "thread_sort_index", "M", process, thread);
-    (void)fprintf(writer->stream, "%s,\"args\":{\"sort_index\":%zu}}",
-        fulcrum_string_get(&writer->event), thread);
-    for (size_t j = 0; j < lane->count; j++) {
-        if (is_kept(&lane->spans[j], gap)) {
-            put_span(writer, &lane->spans[j], lane->process, thread);
-        }
-    }
-}
-
 enum fulcrum_status fulcrum_trace_save(const char *path,
     const struct fulcrum_trace *trace, struct fulcrum_trace_saved *saved,
     struct fulcrum_error *err)
@@ -161,7 +143,18 @@ enum fulcrum_status fulcrum_trace_save(const char *path,
         put_span(&writer, &span, 0, 0);
     }
     for (size_t i = 0; i < trace->lane_count; i++) {
-        put_lane(&writer, &trace->lanes[i], i + 1, &gap);
+        const struct fulcrum_trace_lane *lane = &trace->lanes[i];
+        size_t thread = i + 1;
+        put_name(&writer, "thread_name", lane->process, thread, lane->name);
+        /* Lanes in their order, not in that of their names. */
+        begin_event(&writer, "thread_sort_index", "M", lane->process, thread);
+        (void)fprintf(writer.stream, "%s,\"args\":{\"sort_index\":%zu}}",
+            fulcrum_string_get(&writer.event), thread);
+        for (size_t j = 0; j < lane->count; j++) {
+            if (is_kept(&lane->spans[j], &gap)) {
+                put_span(&writer, &lane->spans[j], lane->process, thread);
+            }
+        }
     }
     (void)fputs("\n]}\n", writer.stream);
     bool is_lost = writer.event.is_lost;

@@ -16,9 +16,9 @@ struct fulcrum_unit_scale {
     const char *unit; /* static; "" for plain numbers */
 };
 
-/* Numbers as text, quickly, for outputs of millions of them. */
-
 /*
+ * Numbers as text, quickly, for outputs of millions of them.
+ *
  * printf works with numbers of any length to be exact, which takes longer than solving
  * a network. Most numbers need no such care: a double times a power of ten up to 10^22
  * (those are exact) is off by half a unit in its last of 53 bits, so that twelve digits
@@ -48,22 +48,17 @@ static double scaled_up(double magnitude, int power)
     return power >= 0 ? magnitude * powers[power] : magnitude / powers[-power];
 }
 
-/* A lower bound of log10, and at most 1 below it. */
-static int least_exponent(double magnitude)
-{
-    const double log10_of_2 = 0.30102999566398120;
-    int power = 0;
-    (void)frexp(magnitude, &power);
-    return (int)floor((double)(power - 1) * log10_of_2);
-}
-
 /*
  * Rounds to `count` digits; 0 where the power of ten would not be exact. `doubt` is how
  * far the cut-off part is from a half: little means that it may round the other way.
  */
 static int round_to(double magnitude, int count, struct decimal *out, double *doubt)
 {
-    int exponent = least_exponent(magnitude);
+    /* A lower bound of log10, and at most 1 below it. */
+    const double log10_of_2 = 0.30102999566398120;
+    int digit = 0;
+    (void)frexp(magnitude, &digit);
+    int exponent = (int)floor((double)(digit - 1) * log10_of_2);
     int power = count - 1 - exponent;
     if (power > POWER_MOST || power <= -POWER_MOST) {
         return 0;
@@ -86,72 +81,46 @@ static int round_to(double magnitude, int count, struct decimal *out, double *do
     return scaled >= powers[count - 1];
 }
 
-static void put_digits(uint64_t digits, int count, char *out)
+/*
+ * As %g: sign, digits without zeros at their end, an exponent where the number is below
+ * 0.0001 or has more than `most` digits before the point, and '\0'. Returns the length.
+ */
+static size_t put_number(
+    double value, const struct decimal *number, int most, char *out)
 {
-    for (int i = count - 1; i >= 0; i--) {
-        out[i] = (char)('0' + (int)(digits % 10U));
-        digits /= 10U;
-    }
-}
-
-/* 0.00123: zeros between the point and the digits. */
-static char *put_small(const struct decimal *number, char *out)
-{
-    *out++ = '0';
-    *out++ = '.';
-    for (int i = number->exponent + 1; i < 0; i++) {
-        *out++ = '0';
-    }
-    put_digits(number->digits, number->count, out);
-    return out + number->count;
-}
-
-/* Digits with a point after the first `whole` of them, and zeros where they end before
- * it. */
-static char *put_plain(const struct decimal *number, int whole, char *out)
-{
-    put_digits(number->digits, number->count, out);
-    if (number->count <= whole) {
-        memset(out + number->count, '0', (size_t)(whole - number->count));
-        return out + whole;
-    }
-    memmove(out + whole + 1, out + whole, (size_t)(number->count - whole));
-    out[whole] = '.';
-    return out + number->count + 1;
-}
-
-static char *put_exponent(int exponent, char *out)
-{
-    int magnitude = abs(exponent);
-    *out++ = 'e';
-    *out++ = exponent < 0 ? '-' : '+';
-    put_digits((uint64_t)magnitude, 2, out);
-    return out + 2;
-}
-
-/* As %g: an exponent where the number is below 0.0001 or has more than `most` digits
- * before the point. */
-static char *put_decimal(const struct decimal *number, int most, char *out)
-{
-    if (number->exponent < -4 || number->exponent >= most) {
-        return put_exponent(number->exponent, put_plain(number, 1, out));
-    }
-    return number->exponent < 0 ? put_small(number, out)
-                                : put_plain(number, number->exponent + 1, out);
-}
-
-/* Sign, digits without zeros at their end, and '\0'; returns the length. */
-static size_t put_number(double value, struct decimal *number, int most, char *out)
-{
+    uint64_t digits = number->digits;
+    int count = number->count;
+    int exponent = number->exponent;
+    bool is_scientific = exponent < -4 || exponent >= most;
     char *at = out;
-    while (number->digits % 10U == 0U && number->count > 1) {
-        number->digits /= 10U;
-        number->count--;
+    while (digits % 10U == 0U && count > 1) {
+        digits /= 10U;
+        count--;
     }
     if (signbit(value)) {
         *at++ = '-';
     }
-    at = put_decimal(number, most, at);
+    /* Zeros between the point and the digits, or between these and the point. */
+    int before = is_scientific || exponent >= 0 ? 0 : -exponent;
+    int whole = is_scientific ? 1 : exponent + 1 + before;
+    int all = before + (count > whole ? count : whole);
+    memset(at, '0', (size_t)all);
+    for (int i = before + count - 1; i >= before; i--) {
+        at[i] = (char)('0' + (int)(digits % 10U));
+        digits /= 10U;
+    }
+    if (all > whole) {
+        memmove(at + whole + 1, at + whole, (size_t)(all - whole));
+        at[whole] = '.';
+        all++;
+    }
+    at += all;
+    if (is_scientific) {
+        *at++ = 'e';
+        *at++ = exponent < 0 ? '-' : '+';
+        *at++ = (char)('0' + abs(exponent) / 10);
+        *at++ = (char)('0' + abs(exponent) % 10);
+    }
     *at = '\0';
     return (size_t)(at - out);
 }

@@ -5,8 +5,6 @@
 
 #include <stddef.h>
 
-/* Numbers as text, quickly, for outputs of millions of them. */
-
 /* Room for any number, with the '\0' at its end. */
 enum { FULCRUM_NUMBER_SIZE = 32 };
 

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "model/string.h"
+#include "presets/io/output.h"
 #include "presets/result/quantity_text.h"
 
 #define REPLACEMENT "\xEF\xBF\xBD"
@@ -17,12 +17,7 @@ void fulcrum_html_text(FILE *stream, const char *text)
     static const struct fulcrum_escape escapes[] = {{'&', "&amp;"}, {'<', "&lt;"},
         {'>', "&gt;"}, {'"', "&quot;"}, {'\'', "&#39;"}, {'\n', "\n"}, {'\t', "\t"},
         {'\x7F', REPLACEMENT}, {'\0', NULL}};
-    while (*text != '\0') {
-        const char *piece = NULL;
-        size_t length = 0;
-        text += fulcrum_escape_next(text, escapes, REPLACEMENT, &piece, &length);
-        (void)fwrite(piece, 1, length, stream);
-    }
+    fulcrum_print_escaped(stream, text, escapes, REPLACEMENT);
 }
 
 static void markdown_text(FILE *stream, const char *text)
@@ -30,12 +25,7 @@ static void markdown_text(FILE *stream, const char *text)
     static const struct fulcrum_escape escapes[] = {{'|', "\\|"}, {'<', "&lt;"},
         {'&', "&amp;"}, {'`', "\\`"}, {'\\', "\\\\"}, {'\n', " "},
         {'\x7F', REPLACEMENT}, {'\0', NULL}};
-    while (*text != '\0') {
-        const char *piece = NULL;
-        size_t length = 0;
-        text += fulcrum_escape_next(text, escapes, REPLACEMENT, &piece, &length);
-        (void)fwrite(piece, 1, length, stream);
-    }
+    fulcrum_print_escaped(stream, text, escapes, REPLACEMENT);
 }
 
 struct words {
@@ -106,15 +96,6 @@ static void markdown_line(FILE *stream, const struct fulcrum_table *table,
     (void)fputs("|\n", stream);
 }
 
-static void markdown_table(FILE *stream, const struct fulcrum_table *table)
-{
-    markdown_line(stream, table, MARKDOWN_TITLES, 0);
-    markdown_line(stream, table, MARKDOWN_RULE, 0);
-    for (size_t i = 0; i < fulcrum_table_rows(table); i++) {
-        markdown_line(stream, table, MARKDOWN_ROW, i);
-    }
-}
-
 /* A column of a table of HTML, as its view asks for it. */
 struct html_column {
     size_t index;
@@ -146,8 +127,7 @@ static bool says(const struct fulcrum_table *table,
 {
     for (size_t i = 0; i < fulcrum_table_rows(table); i++) {
         struct fulcrum_cell cell = fulcrum_table_cell(table, i, column);
-        bool is_known = cell.text != NULL ? cell.text[0] != '\0' : !isnan(cell.number);
-        if (is_known && is_row_wanted(table, view, i)) {
+        if (fulcrum_cell_is_known(&cell) && is_row_wanted(table, view, i)) {
             return true;
         }
     }
@@ -223,56 +203,15 @@ static double place(const struct html_column *column, double value)
     return 6.0 + 188.0 * fmin(fmax(share, 0.0), 1.0);
 }
 
-/* A dot on a line, and a line of its interval; where the scale is of factors, a mark in
- * the middle: no change. The label says the same in words. */
-static void html_dot(FILE *stream, const struct html_column *column,
-    const struct fulcrum_cell *cell, const struct words *words)
-{
-    (void)fputs("<td><svg class=\"whisker\" viewBox=\"0 0 200 16\" role=\"img\" "
-                "aria-label=\"",
-        stream);
-    fulcrum_html_text(stream, words->value);
-    (void)fputs(words->range[0] != '\0' ? ", " : "", stream);
-    fulcrum_html_text(stream, words->range);
-    (void)fputs("\"><path class=\"track\" d=\"M0 8H200\"/>", stream);
-    if (column->least > 0.0) {
-        (void)fputs("<path class=\"mark\" d=\"M100.0 0V16\"/>", stream);
-    }
-    if (words->range[0] != '\0') {
-        (void)fprintf(stream, "<path class=\"range\" d=\"M%.1f 8H%.1f\"/>",
-            place(column, cell->lo), place(column, cell->hi));
-    }
-    if (isfinite(cell->number)) {
-        (void)fprintf(stream, "<circle cx=\"%.1f\" cy=\"8\" r=\"5\"/>",
-            place(column, cell->number));
-    }
-    (void)fputs("</svg></td>", stream);
-}
-
-static void html_value(FILE *stream, const char *text, const char *range)
+static void html_value(
+    FILE *stream, const char *text, const char *between, const char *range)
 {
     fulcrum_html_text(stream, text);
     if (range[0] != '\0') {
-        (void)fputs("<small>", stream);
+        (void)fprintf(stream, "%s<small>", between);
         fulcrum_html_text(stream, range);
         (void)fputs("</small>", stream);
     }
-}
-
-/* Names of rows are not squeezed to a word's width. */
-static void html_name(
-    FILE *stream, const struct html_column *column, const struct fulcrum_cell *cell)
-{
-    struct words words;
-    const char *unit = fulcrum_unit_of(column->column.key);
-    /* A factor that names a row reads like any number. */
-    unit = strcmp(unit, "x") == 0 ? "" : unit;
-    const char *text = words_of(unit, column->column.kind, cell, &words);
-    bool is_long = strlen(text) > SHORT_BYTE && !column->is_code;
-    (void)fprintf(stream, "<th scope=\"row\"%s>%s", is_long ? " class=\"name\"" : "",
-        column->is_code ? "<code>" : "");
-    fulcrum_html_text(stream, text);
-    (void)fputs(column->is_code ? "</code></th>" : "</th>", stream);
 }
 
 /* Nor are sentences. */
@@ -284,7 +223,28 @@ static void html_cell(FILE *stream, const struct html_column *column,
     const char *text = words_of(unit, kind, cell, &words);
     bool is_number = cell->text == NULL && kind == FULCRUM_VALUE_NUMBER;
     if (column->is_dot) {
-        html_dot(stream, column, cell, &words);
+        /* A dot on a line, and a line of its interval; where the scale is of
+         * factors, a mark in the middle: no change. The label says the same in
+         * words. */
+        (void)fputs("<td><svg class=\"whisker\" viewBox=\"0 0 200 16\" role=\"img\" "
+                    "aria-label=\"",
+            stream);
+        fulcrum_html_text(stream, words.value);
+        (void)fputs(words.range[0] != '\0' ? ", " : "", stream);
+        fulcrum_html_text(stream, words.range);
+        (void)fputs("\"><path class=\"track\" d=\"M0 8H200\"/>", stream);
+        if (column->least > 0.0) {
+            (void)fputs("<path class=\"mark\" d=\"M100.0 0V16\"/>", stream);
+        }
+        if (words.range[0] != '\0') {
+            (void)fprintf(stream, "<path class=\"range\" d=\"M%.1f 8H%.1f\"/>",
+                place(column, cell->lo), place(column, cell->hi));
+        }
+        if (isfinite(cell->number)) {
+            (void)fprintf(stream, "<circle cx=\"%.1f\" cy=\"8\" r=\"5\"/>",
+                place(column, cell->number));
+        }
+        (void)fputs("</svg></td>", stream);
         return;
     }
     if (column->is_class) {
@@ -295,7 +255,7 @@ static void html_cell(FILE *stream, const struct html_column *column,
     } else {
         (void)fputs(is_number ? "<td class=\"n\">" : "<td>", stream);
     }
-    html_value(stream, text, column->has_range ? words.range : "");
+    html_value(stream, text, "", column->has_range ? words.range : "");
     (void)fputs("</td>", stream);
 }
 
@@ -304,7 +264,18 @@ static void html_row(FILE *stream, const struct fulcrum_table *table,
 {
     struct fulcrum_cell name = fulcrum_table_cell(table, row, columns[0].index);
     (void)fputs("<tr>", stream);
-    html_name(stream, &columns[0], &name);
+    /* Names of rows are not squeezed to a word's width. */
+    const struct html_column *column = &columns[0];
+    struct words words;
+    const char *name_unit = fulcrum_unit_of(column->column.key);
+    /* A factor that names a row reads like any number. */
+    name_unit = strcmp(name_unit, "x") == 0 ? "" : name_unit;
+    const char *text = words_of(name_unit, column->column.kind, &name, &words);
+    bool is_long = strlen(text) > SHORT_BYTE && !column->is_code;
+    (void)fprintf(stream, "<th scope=\"row\"%s>%s", is_long ? " class=\"name\"" : "",
+        column->is_code ? "<code>" : "");
+    fulcrum_html_text(stream, text);
+    (void)fputs(column->is_code ? "</code></th>" : "</th>", stream);
     for (size_t k = 1; k < count; k++) {
         struct fulcrum_cell cell = fulcrum_table_cell(table, row, columns[k].index);
         const char *unit = columns[k].is_named && name.text != NULL
@@ -375,8 +346,7 @@ static void write_notes(const struct fulcrum_table *table, FILE *stream,
 static bool is_shown_fact(const struct fulcrum_item *item)
 {
     return item->table == NULL && item->title != NULL &&
-           (item->cell.text != NULL ? item->cell.text[0] != '\0'
-                                    : !isnan(item->cell.number));
+           fulcrum_cell_is_known(&item->cell);
 }
 
 static bool is_shown_table(const struct fulcrum_item *item)
@@ -393,29 +363,18 @@ void fulcrum_result_markdown(const struct fulcrum_result *result, FILE *stream)
             write_notes(item->table, stream, "\nNote: ", "\n", markdown_text);
         } else if (is_shown_table(item)) {
             (void)fprintf(stream, "%s%s\n\n", i > 0 ? "\n" : "", item->title);
-            markdown_table(stream, item->table);
+            const struct fulcrum_table *table = item->table;
+            markdown_line(stream, table, MARKDOWN_TITLES, 0);
+            markdown_line(stream, table, MARKDOWN_RULE, 0);
+            for (size_t j = 0; j < fulcrum_table_rows(table); j++) {
+                markdown_line(stream, table, MARKDOWN_ROW, j);
+            }
         } else if (is_shown_fact(item)) {
             (void)fprintf(stream, "- %s: ", item->title);
             markdown_cell(stream, fulcrum_unit_of(item->key), item->kind, &item->cell);
             (void)fputc('\n', stream);
         }
     }
-}
-
-static void html_fact(const struct fulcrum_item *item, FILE *stream)
-{
-    struct words words;
-    (void)fputs("<dt>", stream);
-    fulcrum_html_text(stream, item->title);
-    (void)fputs("</dt><dd>", stream);
-    fulcrum_html_text(
-        stream, words_of(fulcrum_unit_of(item->key), item->kind, &item->cell, &words));
-    if (words.range[0] != '\0') {
-        (void)fputs(" <small>", stream);
-        fulcrum_html_text(stream, words.range);
-        (void)fputs("</small>", stream);
-    }
-    (void)fputs("</dd>\n", stream);
 }
 
 void fulcrum_result_html(const struct fulcrum_result *result, FILE *stream)
@@ -435,7 +394,14 @@ void fulcrum_result_html(const struct fulcrum_result *result, FILE *stream)
             (void)fulcrum_html_table(stream, item->table,
                 &(struct fulcrum_html_view){.caption = item->title});
         } else if (is_fact) {
-            html_fact(item, stream);
+            struct words words;
+            const char *unit = fulcrum_unit_of(item->key);
+            const char *value = words_of(unit, item->kind, &item->cell, &words);
+            (void)fputs("<dt>", stream);
+            fulcrum_html_text(stream, item->title);
+            (void)fputs("</dt><dd>", stream);
+            html_value(stream, value, " ", words.range);
+            (void)fputs("</dd>\n", stream);
         }
     }
     (void)fputs(is_open ? "</dl>\n" : "", stream);

@@ -34,21 +34,6 @@ static double element_of(const struct json_object *pair, size_t i)
                : FULCRUM_UNKNOWN;
 }
 
-static bool is_list_of(const struct json_object *array, enum json_type type)
-{
-    return json_object_array_length(array) > 0 &&
-           json_object_get_type(json_object_array_get_idx(array, 0)) == type;
-}
-
-/* "first; second" */
-static void join(struct fulcrum_string *out, const struct json_object *array)
-{
-    for (size_t i = 0; i < json_object_array_length(array); i++) {
-        fulcrum_string_add(out, "%s%s", i > 0 ? "; " : "",
-            json_object_get_string(json_object_array_get_idx(array, i)));
-    }
-}
-
 /* Whether it is "speedup_lo" beside the number of "speedup". */
 static bool is_end(const struct json_object *row, const char *key)
 {
@@ -101,7 +86,11 @@ static void add_array(
         fulcrum_table_estimate(table, key, key, FULCRUM_UNKNOWN, element_of(array, 0),
             element_of(array, 1));
     } else {
-        join(&text, array);
+        /* "first; second" */
+        for (size_t i = 0; i < json_object_array_length(array); i++) {
+            fulcrum_string_add(&text, "%s%s", i > 0 ? "; " : "",
+                json_object_get_string(json_object_array_get_idx(array, i)));
+        }
         fulcrum_table_text(table, key, key, fulcrum_string_get(&text));
     }
     fulcrum_string_clear(&text);
@@ -234,7 +223,9 @@ static void add_members(struct fulcrum_result *result, const char *prefix,
                 result, name, at.key, json_object_get_boolean(at.val) != 0);
             break;
         case json_type_array:
-            if (is_list_of(at.val, json_type_object) ||
+            if ((json_object_array_length(at.val) > 0 &&
+                    json_object_get_type(json_object_array_get_idx(at.val, 0)) ==
+                        json_type_object) ||
                 json_object_array_length(at.val) == 0) {
                 add_table(result, name, at.val);
             } else {
@@ -429,9 +420,13 @@ end:
     return FULCRUM_OK;
 }
 
-/* The first character that counts, of a file that can be read again; EOF for others. */
-static int first_character(const char *path)
+enum fulcrum_status fulcrum_result_read(
+    const char *path, struct fulcrum_result **out, struct fulcrum_error *err)
 {
+    enum fulcrum_status status;
+    const char *end = strrchr(path, '.');
+    /* The first character that counts, of a file that can be read again; EOF for
+     * others. */
     struct stat there;
     FILE *file =
         stat(path, &there) == 0 && S_ISREG(there.st_mode) ? fopen(path, "r") : NULL;
@@ -442,15 +437,6 @@ static int first_character(const char *path)
     if (file != NULL) {
         (void)fclose(file);
     }
-    return first;
-}
-
-enum fulcrum_status fulcrum_result_read(
-    const char *path, struct fulcrum_result **out, struct fulcrum_error *err)
-{
-    enum fulcrum_status status;
-    const char *end = strrchr(path, '.');
-    int first = first_character(path);
     if ((end != NULL && strcmp(end, ".csv") == 0) || (first != EOF && first != '{')) {
         struct fulcrum_csv *csv = NULL;
         TRY(fulcrum_csv_load(path, &csv, err));

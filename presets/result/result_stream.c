@@ -12,7 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "model/quantity.h"
 #include "model/string.h"
 #include "model/try.h"
 #include "presets/result/quantity_text.h"
@@ -49,21 +48,6 @@ static const char *text_of(
 {
     const char *text = column->same != NULL ? column->same : cell->text;
     return text != NULL ? text : "";
-}
-
-static void csv_row(struct fulcrum_string *row,
-    const struct fulcrum_stream_table *shape, const struct fulcrum_cell *cells)
-{
-    for (size_t j = 0; j < shape->column_count; j++) {
-        const struct fulcrum_stream_column *column = &shape->columns[j];
-        fulcrum_string_append(row, ",", j > 0 ? 1 : 0);
-        if (column->kind == FULCRUM_VALUE_TEXT) {
-            fulcrum_csv_add(row, text_of(column, &cells[j]));
-        } else if (isfinite(cells[j].number)) {
-            add_number(row, column, cells[j].number);
-        }
-    }
-    fulcrum_string_append(row, "\n", 1);
 }
 
 /* Most texts are ASCII that JSON takes as it is. */
@@ -128,7 +112,16 @@ void fulcrum_stream_row(
     if (stream->kept != NULL) {
         kept_row(row, &stream->shape, cells);
     } else if (stream->format == FULCRUM_FORMAT_CSV) {
-        csv_row(row, &stream->shape, cells);
+        for (size_t j = 0; j < stream->shape.column_count; j++) {
+            const struct fulcrum_stream_column *column = &stream->shape.columns[j];
+            fulcrum_string_append(row, ",", j > 0 ? 1 : 0);
+            if (column->kind == FULCRUM_VALUE_TEXT) {
+                fulcrum_csv_add(row, text_of(column, &cells[j]));
+            } else if (isfinite(cells[j].number)) {
+                add_number(row, column, cells[j].number);
+            }
+        }
+        fulcrum_string_append(row, "\n", 1);
     } else {
         json_row(row, &stream->shape, cells);
     }
@@ -228,19 +221,6 @@ static void write_members(
     free(text);
 }
 
-static void write_head(struct fulcrum_stream *stream)
-{
-    if (stream->format == FULCRUM_FORMAT_CSV) {
-        for (size_t j = 0; j < stream->shape.column_count; j++) {
-            (void)fputs(j > 0 ? "," : "", stream->out);
-            fulcrum_csv_print(stream->out, stream->shape.columns[j].key);
-        }
-        (void)fputc('\n', stream->out);
-    } else if (!fulcrum_stream_is_kept(stream)) {
-        write_members(stream, stream->head, false);
-    }
-}
-
 struct fulcrum_stream *fulcrum_stream_new(struct fulcrum_result *head,
     const struct fulcrum_stream_table *table, enum fulcrum_format format, FILE *out)
 {
@@ -258,7 +238,15 @@ struct fulcrum_stream *fulcrum_stream_new(struct fulcrum_result *head,
         stream->kept = fulcrum_result_table(head, table->key, "");
         stream->status = fulcrum_result_check(head, NULL);
     }
-    write_head(stream);
+    if (stream->format == FULCRUM_FORMAT_CSV) {
+        for (size_t j = 0; j < stream->shape.column_count; j++) {
+            (void)fputs(j > 0 ? "," : "", stream->out);
+            fulcrum_csv_print(stream->out, stream->shape.columns[j].key);
+        }
+        (void)fputc('\n', stream->out);
+    } else if (!fulcrum_stream_is_kept(stream)) {
+        write_members(stream, stream->head, false);
+    }
     return stream;
 }
 

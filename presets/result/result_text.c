@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "model/string.h"
+#include "presets/io/output.h"
 #include "presets/result/quantity_text.h"
 
 enum { GAP = 2, CELL_BYTE = 2 * FULCRUM_QUANTITY_SIZE };
@@ -23,12 +23,7 @@ enum { RUN_ON = 20 };
 static void print_text(FILE *stream, const char *text)
 {
     static const struct fulcrum_escape escapes[] = {{'\x7F', "?"}, {'\0', NULL}};
-    while (*text != '\0') {
-        const char *piece = NULL;
-        size_t length = 0;
-        text += fulcrum_escape_next(text, escapes, "?", &piece, &length);
-        (void)fwrite(piece, 1, length, stream);
-    }
+    fulcrum_print_escaped(stream, text, escapes, "?");
 }
 
 /* Characters on the screen: bytes that do not continue a UTF-8 sequence. */
@@ -46,7 +41,7 @@ const char *fulcrum_shown_title(const char *title, const char *key)
     return title != NULL ? title : key;
 }
 
-static bool is_known(const struct fulcrum_cell *cell)
+bool fulcrum_cell_is_known(const struct fulcrum_cell *cell)
 {
     return cell->text != NULL ? cell->text[0] != '\0' : !isnan(cell->number);
 }
@@ -57,7 +52,7 @@ bool fulcrum_column_is_shown(const struct fulcrum_table *table, size_t column, b
     bool says = false;
     for (size_t i = 0; i < fulcrum_table_rows(table) && !says; i++) {
         struct fulcrum_cell cell = fulcrum_table_cell(table, i, column);
-        says = is_known(&cell);
+        says = fulcrum_cell_is_known(&cell);
     }
     if (all) {
         return strcmp(shown.key, "unit") != 0; /* stands behind the values */
@@ -253,7 +248,7 @@ static void print_table(const struct fulcrum_table *table,
 static bool is_fact(const struct fulcrum_item *item, bool all)
 {
     return item->table == NULL && item->key[0] != '\0' &&
-           (all || (item->title != NULL && is_known(&item->cell)));
+           (all || (item->title != NULL && fulcrum_cell_is_known(&item->cell)));
 }
 
 /* What facts that follow each other take: of titles, and of values with intervals. */

@@ -11,7 +11,6 @@
 #include "model/string.h"
 #include "model/try.h"
 #include "presets/io/json.h"
-#include "presets/result/quantity_text.h"
 
 const char *fulcrum_format_name(int format)
 {

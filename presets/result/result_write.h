@@ -15,7 +15,8 @@ struct json_object *fulcrum_result_json(
 /* Adds one text cell of CSV: quoted where RFC 4180 asks for it. */
 void fulcrum_csv_add(struct fulcrum_string *row, const char *text);
 
-/* What people see of a table, as its writers go through it. */
+/* Whether there is a number, or some text. */
+bool fulcrum_cell_is_known(const struct fulcrum_cell *cell);
 
 /* Whether a column is shown: it has a title, is not hidden and says something. */
 bool fulcrum_column_is_shown(
