@@ -7,7 +7,6 @@
  */
 
 #include <math.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +15,6 @@
 #include "calibrate/device/cuda_api.h"
 #include "calibrate/fulcrum_network_ptx.h"
 #include "calibrate/kernels/device_kernels.h"
-#include "model/status.h"
 #include "model/try.h"
 
 enum { FULCRUM_CUDA_LOG_BYTE = 1024 };

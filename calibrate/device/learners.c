@@ -2,7 +2,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "calibrate/device/learner.h"
 
-#include <stdbool.h>
 #include <string.h>
 
 #include "calibrate/device/compute.h"

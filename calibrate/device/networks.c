@@ -11,8 +11,6 @@
 #include "calibrate/device/networks.h"
 
 #include <assert.h>
-#include <stdbool.h>
-#include <stdint.h>
 #include <stdlib.h>
 
 #include "model/try.h"

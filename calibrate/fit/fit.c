@@ -21,13 +21,9 @@
 #include <gsl/gsl_sort.h>
 #include <gsl/gsl_statistics.h>
 #include <math.h>
-#include <stdbool.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "model/design/calibration.h"
-#include "model/status.h"
 #include "model/try.h"
 
 /* One fit under way. q: the parameters on their scales, fitted ones only. */

@@ -7,15 +7,11 @@
 #include <gsl/gsl_sort.h>
 #include <gsl/gsl_statistics.h>
 #include <math.h>
-#include <stdbool.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "calibrate/fit/fit.h"
 #include "model/predict/to_network.h"
-#include "model/status.h"
 #include "model/try.h"
 
 /* Samples sorted and reduced to one median per x. */

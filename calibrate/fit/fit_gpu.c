@@ -1,7 +1,6 @@
 /* fit_gpu.c - watts of a GPU over what it does, and how times grow on fewer SMs. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <math.h>
-#include <stdbool.h>
 #include <stdlib.h>
 
 #include "calibrate/fit/fit_forms.h"

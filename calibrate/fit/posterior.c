@@ -23,17 +23,12 @@
 #include <gsl/gsl_sort_vector.h>
 #include <gsl/gsl_statistics_double.h>
 #include <math.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "calibrate/fit/fit.h"
 #include "calibrate/statistics.h"
-#include "model/design/calibration.h"
 #include "model/parallel.h"
-#include "model/status.h"
 #include "model/stream.h"
 #include "model/try.h"
 

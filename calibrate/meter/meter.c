@@ -5,13 +5,10 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "model/status.h"
 #include "model/try.h"
 
 /* One-line files of the kernel. */

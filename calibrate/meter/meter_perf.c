@@ -6,8 +6,6 @@
 #include <linux/perf_event.h>
 #include <math.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +13,6 @@
 #include <unistd.h>
 
 #include "calibrate/meter/meter.h"
-#include "model/status.h"
 #include "model/try.h"
 
 /* How the kernel describes its energy events. */

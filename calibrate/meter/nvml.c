@@ -9,14 +9,11 @@
 #include "calibrate/meter/nvml.h"
 
 #include <math.h>
-#include <stdbool.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "calibrate/meter/meter.h"
 #include "calibrate/shared_library.h"
-#include "model/status.h"
 #include "model/try.h"
 
 /* X(result, member, name in the library, 1: NULL where it is too old, parameters);

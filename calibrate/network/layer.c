@@ -3,9 +3,6 @@
 #include "calibrate/network/layer.h"
 
 #include <math.h>
-#include <stddef.h>
-
-#include "calibrate/random.h"
 
 enum { GATE_COUNT = 4 };
 

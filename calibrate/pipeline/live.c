@@ -16,13 +16,11 @@
 #include <math.h>
 #include <pthread.h>
 #include <stdatomic.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "calibrate/actor/request_queue.h"
-#include "calibrate/stopwatch.h"
 #include "model/try.h"
 
 struct actor {

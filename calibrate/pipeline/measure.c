@@ -13,24 +13,13 @@
 
 #include <gsl/gsl_sort.h>
 #include <math.h>
-#include <stdbool.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-#include "calibrate/actor/placement.h"
-#include "calibrate/device/learner.h"
 #include "calibrate/host.h"
-#include "calibrate/meter/energy.h"
-#include "calibrate/pipeline/live.h"
-#include "calibrate/probe/calibrate.h"
 #include "calibrate/statistics.h"
-#include "calibrate/stopwatch.h"
-#include "model/design/machine.h"
-#include "model/network/network.h"
-#include "model/status.h"
 #include "model/try.h"
 
 /* One window of the real pipeline, and what all windows share. */

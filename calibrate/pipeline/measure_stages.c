@@ -2,11 +2,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "calibrate/pipeline/stage_times.h"
 
-#include <stdbool.h>
 #include <stdlib.h>
 
-#include "calibrate/pipeline/measure.h"
-#include "calibrate/pipeline/recorder.h"
 #include "calibrate/statistics.h"
 #include "model/quantity.h"
 #include "model/try.h"

@@ -4,8 +4,6 @@
 #include "calibrate/pipeline/measure.h"
 
 #include <math.h>
-#include <stdbool.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -10,13 +10,10 @@
 
 #include <assert.h>
 #include <pthread.h>
-#include <stdbool.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "calibrate/random.h"
-#include "model/status.h"
 #include "model/try.h"
 
 /* Rings hold so many sequences, at least. */

@@ -4,16 +4,11 @@
 
 #include <assert.h>
 #include <math.h>
-#include <stdbool.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "calibrate/pipeline/recorder.h"
 #include "model/quantity.h"
-#include "model/stage_kind.h"
-#include "model/status.h"
 #include "model/try.h"
 
 /* One thread's time, cut so that it is in one stage at once. */

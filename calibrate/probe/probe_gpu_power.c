@@ -14,19 +14,11 @@
 
 #include <assert.h>
 #include <math.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "calibrate/device/learner.h"
 #include "calibrate/fit/fit_forms.h"
-#include "calibrate/meter/energy.h"
 #include "calibrate/meter/nvml.h"
-#include "calibrate/random.h"
-#include "calibrate/stopwatch.h"
-#include "model/status.h"
 #include "model/try.h"
 
 /* Keeps a learner's device busy for a given share of the time. */

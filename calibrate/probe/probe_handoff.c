@@ -15,7 +15,6 @@
 #include "calibrate/probe/probe.h"
 
 #include <math.h>
-#include <stdbool.h>
 
 #include "calibrate/actor/request_queue.h"
 #include "calibrate/fit/fit_forms.h"

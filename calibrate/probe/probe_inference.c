@@ -11,7 +11,6 @@
 #include "calibrate/probe/probe.h"
 
 #include <math.h>
-#include <stdbool.h>
 
 #include "calibrate/actor/actor_threads.h"
 #include "calibrate/fit/fit_forms.h"

@@ -16,7 +16,6 @@
 
 #include "calibrate/actor/actor_threads.h"
 #include "calibrate/fit/fit_forms.h"
-#include "calibrate/meter/meter.h"
 #include "model/try.h"
 
 /* Counters tick about once a millisecond: shorter windows would read their steps. */

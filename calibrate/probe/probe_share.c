@@ -10,7 +10,6 @@
 #include "calibrate/probe/probe.h"
 
 #include <math.h>
-#include <stdbool.h>
 
 #include "calibrate/actor/placement.h"
 #include "model/try.h"

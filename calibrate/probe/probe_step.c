@@ -26,13 +26,11 @@
 #include <math.h>
 #include <pthread.h>
 #include <stdatomic.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "calibrate/actor/placement.h"
 #include "calibrate/statistics.h"
-#include "model/status.h"
 #include "model/try.h"
 
 /* A learner kept busy on a thread of its own. */

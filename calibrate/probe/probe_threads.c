@@ -13,7 +13,6 @@
 #include "calibrate/probe/probe.h"
 
 #include <math.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -11,7 +11,6 @@
 #include "calibrate/probe/probe.h"
 
 #include <math.h>
-#include <stdbool.h>
 
 #include "calibrate/fit/fit_forms.h"
 #include "model/try.h"

@@ -11,7 +11,6 @@
 
 #include <assert.h>
 #include <math.h>
-#include <stddef.h>
 
 /* Rounds of about this length are long against a sample and short against a drift. */
 #define ROUND_S 7.0

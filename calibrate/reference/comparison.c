@@ -5,15 +5,9 @@
 
 #include <assert.h>
 #include <math.h>
-#include <stdbool.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "model/design/calibration.h"
-#include "model/design/reference.h"
-#include "model/status.h"
 
 /* What of a reference a calibration's fit has seen, as its notes tell. */
 

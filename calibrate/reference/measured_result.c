@@ -3,7 +3,6 @@
 #include "calibrate/reference/measured_result.h"
 
 #include <math.h>
-#include <stdbool.h>
 #include <stdio.h>
 
 #include "model/quantity.h"

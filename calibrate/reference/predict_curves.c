@@ -14,7 +14,6 @@
 #include <gsl/gsl_multifit.h>
 #include <gsl/gsl_vector.h>
 #include <math.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -15,17 +15,12 @@
 
 #include <limits.h>
 #include <math.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "calibrate/fit/fit.h"
-#include "calibrate/fit/posterior.h"
 #include "calibrate/reference/comparison.h"
-#include "calibrate/reference/throughput.h"
 #include "model/nearest.h"
 #include "model/string.h"
 #include "model/try.h"

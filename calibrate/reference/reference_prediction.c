@@ -10,14 +10,8 @@
 #include "calibrate/reference/reference_prediction.h"
 
 #include <math.h>
-#include <stdbool.h>
 #include <string.h>
 
-#include "model/design/calibration.h"
-#include "model/design/reference.h"
-#include "model/network/network.h"
-#include "model/predict/predict.h"
-#include "model/predict/scenario.h"
 #include "model/predict/to_network.h"
 #include "model/quantity.h"
 #include "model/try.h"

@@ -11,7 +11,6 @@
 
 #include <assert.h>
 #include <math.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,7 +20,6 @@
 #include "model/fast/fast.h"
 #include "model/interval.h"
 #include "model/predict/predict.h"
-#include "model/predict/scenario.h"
 #include "model/predict/to_network.h"
 #include "model/try.h"
 

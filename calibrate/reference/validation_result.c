@@ -1,7 +1,6 @@
 /* validation_result.c - what a validation found, as tables. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <math.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
