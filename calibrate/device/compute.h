@@ -6,7 +6,6 @@
 #include <stdbool.h>
 
 #include "calibrate/device/device.h"
-#include "calibrate/network/layer.h"
 
 /* The devices that learners run on. */
 

@@ -346,18 +346,52 @@ struct fulcrum_network_places fulcrum_network_places_of(
  * first policy, on the device, says of its actions.
  */
 
-enum { LAYER_COUNT = FULCRUM_MLP_LAYER_COUNT };
+enum { LAYER_COUNT = 4 };
 enum { MLP_INPUT, MLP_ACTION, MLP_OLD_LOG_PROBABILITY, MLP_ADVANTAGE, MLP_TARGET };
+
+/* Schulman et al. (2017), table 3 (MuJoCo); the weight of the value is the usual 1/2.
+ */
+#define PPO_CLIP_FRAC    0.2F
+#define PPO_VALUE_WEIGHT 0.5F
+#define PPO_ADAM_RATE    3e-4
+/* Adam's own default, which the paper leaves unsaid. */
+#define PPO_ADAM_EPSILON 1e-8
+
+/* log(2 pi) / 2 */
+static const double log_normal = 0.91893853320467274;
 
 struct mlp {
     struct fulcrum_learner_state base;
     struct fulcrum_mlp_options options;
-    struct fulcrum_mlp_layers layers;
+    struct fulcrum_linear dense[LAYER_COUNT];
+    size_t log_std; /* behind the layers: a log standard deviation per action */
     fulcrum_place inferred[LAYER_COUNT];
     fulcrum_place trained[LAYER_COUNT];
     fulcrum_place trained_gradient[LAYER_COUNT];
     fulcrum_place log_std_gradient; /* of every sample */
 };
+
+/* Lays out the parameters, and counts them and the work. */
+static void make_layers(struct mlp *mlp)
+{
+    const struct fulcrum_mlp_options *options = &mlp->options;
+    size_t input_count = options->input_count;
+    double mac_count = 0.0;
+    for (size_t i = 0; i < LAYER_COUNT; i++) {
+        bool is_last = i + 1 == LAYER_COUNT;
+        mlp->dense[i] = fulcrum_linear_make(&mlp->log_std, input_count,
+            is_last ? options->action_count + 1 : options->hidden_count,
+            is_last ? FULCRUM_LINEAR : FULCRUM_RELU);
+        input_count = mlp->dense[i].output_count;
+        mac_count += fulcrum_linear_mac_count(&mlp->dense[i]);
+    }
+    /* Backward: gradients of weights and of inputs, but not of the observations. */
+    double train_mac_count = 3.0 * mac_count - fulcrum_linear_mac_count(&mlp->dense[0]);
+    mlp->base.cost = (struct fulcrum_network_cost){
+        .parameter_count = mlp->log_std + options->action_count,
+        .forward_flop = 2.0 * mac_count,
+        .train_step_flop = 2.0 * (double)options->train_batch * train_mac_count};
+}
 
 static void take_mlp(struct mlp *mlp)
 {
@@ -365,9 +399,9 @@ static void take_mlp(struct mlp *mlp)
     struct fulcrum_arena *arena = &mlp->base.arena;
     size_t rows = options->train_batch;
     size_t widest = options->action_count;
-    take_places(&mlp->base, mlp->layers.parameter_count);
+    take_places(&mlp->base, mlp->base.cost.parameter_count);
     for (size_t i = 0; i < LAYER_COUNT; i++) {
-        size_t width = mlp->layers.dense[i].output_count;
+        size_t width = mlp->dense[i].output_count;
         widest = width > widest ? width : widest;
         mlp->inferred[i] = fulcrum_arena_take(arena, options->max_batch * width);
         mlp->trained[i] = fulcrum_arena_take(arena, rows * width);
@@ -379,24 +413,22 @@ static void take_mlp(struct mlp *mlp)
         fulcrum_arena_take(arena, fulcrum_compute_sum_scratch(rows, widest));
 }
 
-static struct fulcrum_mlp_minibatch minibatch_of(
-    const struct fulcrum_learner_state *network)
-{
-    const struct rows *rows = network->rows;
-    return (struct fulcrum_mlp_minibatch){.input = rows[MLP_INPUT].host,
-        .action = rows[MLP_ACTION].host,
-        .old_log_probability = rows[MLP_OLD_LOG_PROBABILITY].host,
-        .advantage = rows[MLP_ADVANTAGE].host,
-        .value_target = rows[MLP_TARGET].host};
-}
-
+/* Weights, then the minibatch; biases and log standard deviations stay zero. */
 static void mlp_init(const struct fulcrum_learner_state *network, float *parameters,
     struct fulcrum_random *random)
 {
+    static const size_t drawn[] = {MLP_INPUT, MLP_ACTION, MLP_ADVANTAGE, MLP_TARGET};
     const struct mlp *mlp = (const struct mlp *)network;
-    struct fulcrum_mlp_minibatch minibatch = minibatch_of(network);
-    fulcrum_mlp_layers_init(&mlp->layers, parameters, random);
-    fulcrum_mlp_minibatch_fill(&minibatch, &mlp->options, random);
+    for (size_t i = 0; i < LAYER_COUNT; i++) {
+        fulcrum_linear_init(&mlp->dense[i], parameters, random);
+    }
+    for (size_t k = 0; k < sizeof drawn / sizeof drawn[0]; k++) {
+        const struct rows *rows = &network->rows[drawn[k]];
+        float *values = rows->host;
+        for (size_t i = 0; i < rows->count; i++) {
+            values[i] = (float)fulcrum_random_between(random, -1.0, 1.0);
+        }
+    }
 }
 
 static void mlp_forward(const struct mlp *mlp, fulcrum_place input, size_t row_count,
@@ -408,29 +440,44 @@ static void mlp_forward(const struct mlp *mlp, fulcrum_place input, size_t row_c
         .input = input};
     for (size_t i = 0; i < LAYER_COUNT; i++) {
         pass.output = outputs[i];
-        fulcrum_linear_forward(&mlp->layers.dense[i], &pass);
+        fulcrum_linear_forward(&mlp->dense[i], &pass);
         pass.input = pass.output;
     }
 }
 
+/*
+ * Sets the old probabilities near those of the first policy, whose standard deviations
+ * are one, so that some samples are clipped and some are not.
+ */
 static enum fulcrum_status mlp_judge(const struct fulcrum_learner_state *network,
     struct fulcrum_random *random, struct fulcrum_error *err)
 {
     const struct mlp *mlp = (const struct mlp *)network;
     const struct fulcrum_compute *compute = &network->compute;
     const struct rows *old = &network->rows[MLP_OLD_LOG_PROBABILITY];
-    struct fulcrum_mlp_minibatch minibatch = minibatch_of(network);
-    size_t count = mlp->options.train_batch * network->inferred_count;
+    const float *action = network->rows[MLP_ACTION].host;
+    float *old_log_probability = old->host;
+    size_t actions = network->action_count;
+    size_t count = old->count * network->inferred_count;
     float *output = calloc(count, sizeof *output);
     TRY_MEMORY(output, err, "no memory for the output of a network");
     enum fulcrum_status status = FULCRUM_OK;
-    mlp_forward(
-        mlp, network->rows[MLP_INPUT].place, mlp->options.train_batch, mlp->trained);
+    mlp_forward(mlp, network->rows[MLP_INPUT].place, old->count, mlp->trained);
     compute->device->download(
         compute->state, output, mlp->trained[LAYER_COUNT - 1], count * sizeof *output);
     TRY_OR_END(finish(network, err));
-    fulcrum_mlp_minibatch_judge(&minibatch, &mlp->options, output, random);
-    upload(network, old->place, old->host, old->count * old->element_byte);
+    for (size_t i = 0; i < old->count; i++) {
+        double log_probability = 0.0;
+        for (size_t j = 0; j < actions; j++) {
+            double z = (double)action[i * actions + j] -
+                       (double)output[i * network->inferred_count + j];
+            log_probability -= 0.5 * z * z + log_normal;
+        }
+        /* Ratios in exp(+-0.3): a third of them lies outside 1 +- clip_frac. */
+        old_log_probability[i] =
+            (float)(log_probability + fulcrum_random_between(random, -0.3, 0.3));
+    }
+    upload(network, old->place, old_log_probability, old->count * old->element_byte);
 end:
     free(output);
     return status;
@@ -446,7 +493,7 @@ static void queue_ppo(const struct mlp *mlp)
 {
     const struct fulcrum_learner_state *network = &mlp->base;
     size_t rows = network->loss_count;
-    fulcrum_place log_std = (fulcrum_place)mlp->layers.log_std_offset;
+    fulcrum_place log_std = (fulcrum_place)mlp->log_std;
     fulcrum_compute_launch(&network->compute, FULCRUM_KERNEL_PPO, rows, 1,
         &(struct fulcrum_kernel_arguments){
             .place = {mlp->trained[LAYER_COUNT - 1],
@@ -457,7 +504,7 @@ static void queue_ppo(const struct mlp *mlp)
                 mlp->trained_gradient[LAYER_COUNT - 1], mlp->log_std_gradient,
                 network->row_loss},
             .count = {fulcrum_compute_count(network->action_count)},
-            .number = {FULCRUM_PPO_CLIP_FRAC, FULCRUM_PPO_VALUE_WEIGHT}});
+            .number = {PPO_CLIP_FRAC, PPO_VALUE_WEIGHT}});
     struct fulcrum_compute_sum of_log_std = {.row_count = rows,
         .col_count = network->action_count,
         .value = mlp->log_std_gradient,
@@ -486,7 +533,7 @@ static void mlp_learn(struct fulcrum_learner_state *network)
         pass.output_gradient = mlp->trained_gradient[layer];
         pass.input_gradient =
             layer > 0 ? mlp->trained_gradient[layer - 1] : FULCRUM_NOWHERE;
-        fulcrum_linear_backward(&mlp->layers.dense[layer], &pass);
+        fulcrum_linear_backward(&mlp->dense[layer], &pass);
     }
 }
 
@@ -500,10 +547,9 @@ enum fulcrum_status fulcrum_mlp_new(struct fulcrum_learner_state **out,
     struct mlp *mlp = calloc(1, sizeof *mlp);
     TRY_MEMORY(mlp, err, "no memory for a network");
     mlp->options = *options;
-    mlp->layers = fulcrum_mlp_layers_make(options);
     mlp->base = (struct fulcrum_learner_state){.kind = &kind,
         .compute = *compute,
-        .adam = {.rate = FULCRUM_PPO_ADAM_RATE, .epsilon = FULCRUM_PPO_ADAM_EPSILON},
+        .adam = {.rate = PPO_ADAM_RATE, .epsilon = PPO_ADAM_EPSILON},
         .seed = options->seed,
         .max_batch = options->max_batch,
         .input_byte = options->input_count * sizeof(float),
@@ -517,8 +563,8 @@ enum fulcrum_status fulcrum_mlp_new(struct fulcrum_learner_state **out,
             [MLP_OLD_LOG_PROBABILITY] = {0, rows, one, 0, NULL},
             [MLP_ADVANTAGE] = {0, rows, one, 0, NULL},
             [MLP_TARGET] = {0, rows, one, 0, NULL}}};
+    make_layers(mlp);
     take_mlp(mlp);
-    mlp->base.cost = fulcrum_mlp_cost_of(&mlp->layers, options);
     return open_network(out, &mlp->base, err);
 }
 
