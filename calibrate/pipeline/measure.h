@@ -135,10 +135,6 @@ void fulcrum_measurement_free(struct fulcrum_measurement *measurement);
  */
 size_t fulcrum_measure_batch_requests(const struct fulcrum_measure_config *config);
 
-/* Each has 1 to FULCRUM_MEASURE_ENVS_MOST environments. */
-FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_measure_check_configs(
-    const struct fulcrum_measure_options *options, struct fulcrum_error *err);
-
 /* One window of the real pipeline, and what all windows share. */
 
 /* Environments are opened once, for the largest configuration. */
@@ -169,14 +165,6 @@ FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_window_room_open(
     struct fulcrum_window_room *room, const struct fulcrum_measure_options *options,
     struct fulcrum_error *err);
 void fulcrum_window_room_close(struct fulcrum_window_room *room);
-
-/*
- * Keeps the failure of a window where it is the configuration's own, and opens the
- * environments anew where one of them failed; any other failure is returned.
- */
-FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_window_keep_failure(
-    struct fulcrum_window_room *room, const struct fulcrum_error *why,
-    char failure[FULCRUM_MEASURE_FAILURE_SIZE], struct fulcrum_error *err);
 
 /*
  * Starts the pipeline, lets it warm up and watches it for a window.
