@@ -19,7 +19,6 @@
 #include <time.h>
 
 #include "calibrate/host.h"
-#include "calibrate/pipeline/stage_times.h"
 #include "calibrate/statistics.h"
 #include "model/quantity.h"
 #include "model/try.h"

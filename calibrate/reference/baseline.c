@@ -24,12 +24,6 @@ static const enum fulcrum_predicted kept[] = {FULCRUM_OUTPUT_steps_per_s,
     FULCRUM_OUTPUT_cpu_w, FULCRUM_OUTPUT_gpu_w, FULCRUM_OUTPUT_system_w};
 enum { KEPT = sizeof kept / sizeof kept[0] };
 
-const struct fulcrum_observation *fulcrum_compared_observation(
-    const struct fulcrum_comparison *comparison, const struct fulcrum_compared *item)
-{
-    return &comparison->reference->points[item->point].observations[item->observation];
-}
-
 /* Checks. */
 
 static const char *const outcomes[] = {"passed", "failed", "skipped"};

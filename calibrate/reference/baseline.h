@@ -10,10 +10,6 @@
 #include "model/result.h"
 #include "model/string.h"
 
-/* What an item of a comparison observed. Borrowed. */
-const struct fulcrum_observation *fulcrum_compared_observation(
-    const struct fulcrum_comparison *comparison, const struct fulcrum_compared *item);
-
 /* What was checked: rows of a table with "suite", "name", "outcome" and "text". */
 
 enum fulcrum_check_outcome {

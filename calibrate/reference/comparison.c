@@ -97,6 +97,12 @@ struct fulcrum_compared *fulcrum_comparison_add(struct fulcrum_comparison *compa
     return item;
 }
 
+const struct fulcrum_observation *fulcrum_compared_observation(
+    const struct fulcrum_comparison *comparison, const struct fulcrum_compared *item)
+{
+    return &comparison->reference->points[item->point].observations[item->observation];
+}
+
 static int admits(const struct fulcrum_comparison *comparison,
     const struct fulcrum_compared *item, const char *series,
     enum fulcrum_comparison_filter filter)

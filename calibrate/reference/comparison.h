@@ -98,6 +98,10 @@ void fulcrum_comparison_clear(struct fulcrum_comparison *comparison);
 struct fulcrum_compared *fulcrum_comparison_add(struct fulcrum_comparison *comparison,
     size_t point, size_t observation, double predicted);
 
+/* What an item of a comparison observed. Borrowed. */
+const struct fulcrum_observation *fulcrum_compared_observation(
+    const struct fulcrum_comparison *comparison, const struct fulcrum_compared *item);
+
 /*
  * The errors of the predictions, or of a baseline.
  *   series     of the points that count; NULL: any

@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "calibrate/pipeline/measure.h"
-#include "calibrate/reference/baseline.h"
 #include "calibrate/reference/predictors.h"
 #include "model/quantity.h"
 #include "model/try.h"
