@@ -69,8 +69,7 @@ void fulcrum_compute_launch(const struct fulcrum_compute *compute,
     }
 }
 
-/* Kernels without rows: each row of items has FULCRUM_FLAT_ROW elements of the array.
- */
+/* Kernels without rows: each row of items has FULCRUM_FLAT_ROW elements of them. */
 static void launch_flat(const struct fulcrum_compute *compute,
     enum fulcrum_kernel kernel, size_t count, struct fulcrum_kernel_arguments arguments)
 {

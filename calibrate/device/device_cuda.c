@@ -148,6 +148,9 @@ static void cuda_kernels_close(
 
 /* A GPU, and what runs on all of its SMs or on a part of them. */
 
+/* Returns the failure of a call of `driver`, which has that name. */
+#define TRY_CUDA(call, name) TRY(fulcrum_cuda_check(driver, driver->call, name, err))
+
 /* How many SMs the driver makes of a part of at least `least`; 0: no such part. */
 static enum fulcrum_status split(const struct fulcrum_cuda_gpu *gpu, unsigned least,
     struct fulcrum_cu_resource *out, struct fulcrum_error *err)
@@ -156,11 +159,10 @@ static enum fulcrum_status split(const struct fulcrum_cuda_gpu *gpu, unsigned le
     struct fulcrum_cu_resource whole = {0};
     struct fulcrum_cu_resource part = {0};
     unsigned count = 1;
-    int result =
-        driver->device_get_resource(gpu->device, &whole, FULCRUM_CU_RESOURCE_SM);
-    TRY(fulcrum_cuda_check(driver, result, "cuDeviceGetDevResource", err));
-    result = driver->split_by_count(&part, &count, &whole, NULL, 0, least);
-    TRY(fulcrum_cuda_check(driver, result, "cuDevSmResourceSplitByCount", err));
+    TRY_CUDA(device_get_resource(gpu->device, &whole, FULCRUM_CU_RESOURCE_SM),
+        "cuDeviceGetDevResource");
+    TRY_CUDA(split_by_count(&part, &count, &whole, NULL, 0, least),
+        "cuDevSmResourceSplitByCount");
     FAIL_IF(count == 0 || part.part.sm.sm_count == 0, err, FULCRUM_ERR_UNSUPPORTED,
         "cuda: the driver makes no part of %u SMs", least);
     *out = part;
@@ -197,18 +199,15 @@ static enum fulcrum_status open_green(struct fulcrum_cuda_share *share,
     void *description = NULL;
     TRY(split(gpu, (unsigned)sm_count, &part, err));
     share->sm_count = (double)part.part.sm.sm_count;
-    TRY(fulcrum_cuda_check(driver, driver->resource_describe(&description, &part, 1),
-        "cuDevResourceGenerateDesc", err));
-    TRY(fulcrum_cuda_check(driver,
-        driver->green_create(
-            &share->green, description, gpu->device, FULCRUM_CU_GREEN_DEFAULT_STREAM),
-        "cuGreenCtxCreate", err));
-    TRY(fulcrum_cuda_check(driver, driver->green_context(&share->context, share->green),
-        "cuCtxFromGreenCtx", err));
-    return fulcrum_cuda_check(driver,
-        driver->green_stream_create(
-            &share->stream, share->green, FULCRUM_CU_STREAM_NON_BLOCKING, 0),
-        "cuGreenCtxStreamCreate", err);
+    TRY_CUDA(resource_describe(&description, &part, 1), "cuDevResourceGenerateDesc");
+    TRY_CUDA(green_create(&share->green, description, gpu->device,
+                 FULCRUM_CU_GREEN_DEFAULT_STREAM),
+        "cuGreenCtxCreate");
+    TRY_CUDA(green_context(&share->context, share->green), "cuCtxFromGreenCtx");
+    TRY_CUDA(green_stream_create(
+                 &share->stream, share->green, FULCRUM_CU_STREAM_NON_BLOCKING, 0),
+        "cuGreenCtxStreamCreate");
+    return FULCRUM_OK;
 }
 
 static enum fulcrum_status open_whole(struct fulcrum_cuda_share *share,
@@ -217,11 +216,10 @@ static enum fulcrum_status open_whole(struct fulcrum_cuda_share *share,
     const struct fulcrum_cuda_driver *driver = &gpu->driver;
     share->context = gpu->context;
     share->sm_count = gpu->sm_count;
-    TRY(fulcrum_cuda_check(
-        driver, driver->context_set_current(gpu->context), "cuCtxSetCurrent", err));
-    return fulcrum_cuda_check(driver,
-        driver->stream_create(&share->stream, FULCRUM_CU_STREAM_NON_BLOCKING),
-        "cuStreamCreate", err);
+    TRY_CUDA(context_set_current(gpu->context), "cuCtxSetCurrent");
+    TRY_CUDA(stream_create(&share->stream, FULCRUM_CU_STREAM_NON_BLOCKING),
+        "cuStreamCreate");
+    return FULCRUM_OK;
 }
 
 /* Events and the handle of cuBLAS belong to the context that is current. */
@@ -229,11 +227,9 @@ static enum fulcrum_status furnish(struct fulcrum_cuda_share *share,
     const struct fulcrum_cuda_gpu *gpu, struct fulcrum_error *err)
 {
     const struct fulcrum_cuda_driver *driver = &gpu->driver;
-    TRY(fulcrum_cuda_check(
-        driver, driver->context_set_current(share->context), "cuCtxSetCurrent", err));
+    TRY_CUDA(context_set_current(share->context), "cuCtxSetCurrent");
     for (size_t i = 0; i < 2; i++) {
-        TRY(fulcrum_cuda_check(
-            driver, driver->event_create(&share->mark[i], 0), "cuEventCreate", err));
+        TRY_CUDA(event_create(&share->mark[i], 0), "cuEventCreate");
     }
     if (gpu->blas.library != NULL) {
         double target = share->green != NULL ? share->sm_count : 0.0;
@@ -405,28 +401,20 @@ static enum fulcrum_status open_gpu(struct fulcrum_device_state *state,
     const struct fulcrum_cuda_driver *driver = &gpu->driver;
     int count = 0;
     int sm_count = 0;
-    TRY(fulcrum_cuda_check(
-        driver, driver->device_get_count(&count), "cuDeviceGetCount", err));
+    TRY_CUDA(device_get_count(&count), "cuDeviceGetCount");
     if (options->index >= (size_t)count) {
         return refuse_index(driver, options->index, count, err);
     }
-    TRY(fulcrum_cuda_check(driver,
-        driver->device_get(&gpu->device, (int)options->index), "cuDeviceGet", err));
-    TRY(fulcrum_cuda_check(driver,
-        driver->device_get_attribute(&sm_count, FULCRUM_CU_SM_COUNT, gpu->device),
-        "cuDeviceGetAttribute", err));
+    TRY_CUDA(device_get(&gpu->device, (int)options->index), "cuDeviceGet");
+    TRY_CUDA(device_get_attribute(&sm_count, FULCRUM_CU_SM_COUNT, gpu->device),
+        "cuDeviceGetAttribute");
     gpu->sm_count = (double)sm_count;
-    TRY(fulcrum_cuda_check(driver, driver->primary_retain(&gpu->context, gpu->device),
-        "cuDevicePrimaryCtxRetain", err));
-    TRY(fulcrum_cuda_check(&gpu->driver, gpu->driver.context_set_current(gpu->context),
-        "cuCtxSetCurrent", err));
+    TRY_CUDA(primary_retain(&gpu->context, gpu->device), "cuDevicePrimaryCtxRetain");
+    TRY_CUDA(context_set_current(gpu->context), "cuCtxSetCurrent");
     cuda_gpu_ask_parts(gpu);
     /* Without cuBLAS a kernel of our own multiplies: no failure. */
-    struct fulcrum_cuda_blas blas = {0};
-    if (fulcrum_cuda_blas_open(&blas, NULL) == FULCRUM_OK) {
-        gpu->blas = blas;
-    }
-    TRY(cuda_kernels_open(&state->kernels, &gpu->driver, err));
+    (void)!fulcrum_cuda_blas_open(&gpu->blas, NULL);
+    TRY(cuda_kernels_open(&state->kernels, driver, err));
     return cuda_share_open(&state->share, gpu, options->sm_count, err);
 }
 
@@ -445,8 +433,7 @@ static void describe_products(
         version / 100 % 100, version % 100);
 }
 
-/* As the driver's other library prints it: "GPU-" and groups of 8, 4, 4, 4, 12 digits.
- */
+/* As NVML prints it: "GPU-" and groups of 8, 4, 4, 4, 12 digits. */
 static void describe_uuid(
     const struct fulcrum_cuda_gpu *gpu, struct fulcrum_device_info *info)
 {
@@ -548,14 +535,12 @@ static enum fulcrum_status cuda_reserve(
     struct fulcrum_device_state *state, size_t float_count, struct fulcrum_error *err)
 {
     const struct fulcrum_cuda_driver *driver = &state->gpu.driver;
-    TRY(fulcrum_cuda_check(driver, driver->context_set_current(state->share.context),
-        "cuCtxSetCurrent", err));
-    TRY(fulcrum_cuda_check(driver,
-        driver->mem_alloc(&state->arena, float_count * sizeof(float)),
-        "cuMemAlloc of the network's memory", err));
-    return fulcrum_cuda_check(driver,
-        driver->memset_d32(state->arena, 0, float_count, state->share.stream),
-        "cuMemsetD32Async", err);
+    TRY_CUDA(context_set_current(state->share.context), "cuCtxSetCurrent");
+    TRY_CUDA(mem_alloc(&state->arena, float_count * sizeof(float)),
+        "cuMemAlloc of the network's memory");
+    TRY_CUDA(memset_d32(state->arena, 0, float_count, state->share.stream),
+        "cuMemsetD32Async");
+    return FULCRUM_OK;
 }
 
 static fulcrum_cu_address address_of(

@@ -72,8 +72,7 @@ static void each_run(
     }
 }
 
-/* A pixel is in several windows: bytes become floats in [0, 1] before they are copied.
- */
+/* A pixel is in several windows: bytes become floats in [0, 1] beforehand. */
 static float *load_bytes(
     struct fulcrum_device_state *state, const uchar *bytes, size_t count)
 {

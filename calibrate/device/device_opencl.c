@@ -131,53 +131,40 @@ static bool is_cpu(cl_device_id device)
                CL_DEVICE_TYPE_CPU) != 0;
 }
 
-/* Devices of all platforms, CPUs last, so that the first is a GPU where there is one.
- */
+/* Devices of all platforms, CPUs last: the first is a GPU where there is one. */
 struct list {
     cl_device_id devices[MOST_DEVICES];
     size_t count;
 };
 
-static void add_platform(struct list *list, cl_platform_id platform)
-{
-    cl_device_id found[MOST_DEVICES];
-    cl_uint count = 0;
-    if (clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, MOST_DEVICES, found, &count) !=
-        CL_SUCCESS) {
-        return;
-    }
-    for (cl_uint i = 0; i < count && i < MOST_DEVICES && list->count < MOST_DEVICES;
-         i++) {
-        list->devices[list->count] = found[i];
-        list->count++;
-    }
-}
-
 static enum fulcrum_status list_devices(struct list *list, struct fulcrum_error *err)
 {
     cl_platform_id platforms[MOST_PLATFORMS];
-    cl_uint count = 0;
+    cl_uint platform_count = 0;
     list->count = 0;
     /* A loader that finds no driver has an error code of its own. */
     FAIL_IF(
-        clGetPlatformIDs(MOST_PLATFORMS, platforms, &count) != CL_SUCCESS || count == 0,
+        clGetPlatformIDs(MOST_PLATFORMS, platforms, &platform_count) != CL_SUCCESS ||
+            platform_count == 0,
         err, FULCRUM_ERR_UNSUPPORTED,
         "OpenCL: no driver (ICD) is installed: the GPU's own, or "
         "pocl-opencl-icd for this CPU");
-    for (cl_uint i = 0; i < count && i < MOST_PLATFORMS; i++) {
-        add_platform(list, platforms[i]);
+    size_t most = platform_count < MOST_PLATFORMS ? platform_count : MOST_PLATFORMS;
+    for (size_t i = 0; i < 2 * most; i++) {
+        cl_device_id found[MOST_DEVICES];
+        cl_uint count = 0;
+        if (clGetDeviceIDs(platforms[i % most], CL_DEVICE_TYPE_ALL, MOST_DEVICES, found,
+                &count) != CL_SUCCESS) {
+            continue;
+        }
+        for (size_t k = 0; k < count && k < MOST_DEVICES; k++) {
+            if (is_cpu(found[k]) == (i >= most) && list->count < MOST_DEVICES) {
+                list->devices[list->count++] = found[k];
+            }
+        }
     }
     FAIL_IF(list->count == 0, err, FULCRUM_ERR_UNSUPPORTED,
         "OpenCL: drivers are installed, but they find no device");
-    struct list sorted = {.count = 0};
-    for (size_t i = 0; i < 2 * list->count; i++) {
-        cl_device_id device = list->devices[i % list->count];
-        if (is_cpu(device) == (i >= list->count)) {
-            sorted.devices[sorted.count] = device;
-            sorted.count++;
-        }
-    }
-    *list = sorted;
     return FULCRUM_OK;
 }
 

@@ -275,8 +275,7 @@ enum fulcrum_status fulcrum_network_train(
     return FULCRUM_OK;
 }
 
-/* Row arrays of the caller: observations, actions and, of the perceptron, logarithms.
- */
+/* Row arrays of the caller: observations, actions and the perceptron's logarithms. */
 enum fulcrum_status fulcrum_network_rows(struct fulcrum_learner_state *network,
     struct fulcrum_train_rows *out, struct fulcrum_error *err)
 {
@@ -349,8 +348,7 @@ struct fulcrum_network_places fulcrum_network_places_of(
 enum { LAYER_COUNT = 4 };
 enum { MLP_INPUT, MLP_ACTION, MLP_OLD_LOG_PROBABILITY, MLP_ADVANTAGE, MLP_TARGET };
 
-/* Schulman et al. (2017), table 3 (MuJoCo); the weight of the value is the usual 1/2.
- */
+/* Schulman et al. (2017), table 3 (MuJoCo); the value has the usual weight, 1/2. */
 #define PPO_CLIP_FRAC    0.2F
 #define PPO_VALUE_WEIGHT 0.5F
 #define PPO_ADAM_RATE    3e-4

@@ -112,41 +112,23 @@ static double robust_variance(const struct fulcrum_fit_state *fit)
 
 double fulcrum_fit_to_scale(enum fulcrum_scale scale, double value)
 {
-    switch (scale) {
-    case FULCRUM_SCALE_LOG:
-        return log(value);
-    case FULCRUM_SCALE_LOGIT:
-        return log(value / (1 - value));
-    case FULCRUM_SCALE_LINEAR:
-    default:
-        return value;
-    }
+    return scale == FULCRUM_SCALE_LOG     ? log(value)
+           : scale == FULCRUM_SCALE_LOGIT ? log(value / (1 - value))
+                                          : value;
 }
 
 double fulcrum_fit_to_natural(enum fulcrum_scale scale, double q)
 {
-    switch (scale) {
-    case FULCRUM_SCALE_LOG:
-        return exp(q);
-    case FULCRUM_SCALE_LOGIT:
-        return 1 / (1 + exp(-q));
-    case FULCRUM_SCALE_LINEAR:
-    default:
-        return q;
-    }
+    return scale == FULCRUM_SCALE_LOG     ? exp(q)
+           : scale == FULCRUM_SCALE_LOGIT ? 1 / (1 + exp(-q))
+                                          : q;
 }
 
 double fulcrum_fit_natural_slope(enum fulcrum_scale scale, double value)
 {
-    switch (scale) {
-    case FULCRUM_SCALE_LOG:
-        return value;
-    case FULCRUM_SCALE_LOGIT:
-        return value * (1 - value);
-    case FULCRUM_SCALE_LINEAR:
-    default:
-        return 1;
-    }
+    return scale == FULCRUM_SCALE_LOG     ? value
+           : scale == FULCRUM_SCALE_LOGIT ? value * (1 - value)
+                                          : 1;
 }
 
 /* Standard errors, covariance and warnings of a solved fit. */

@@ -76,8 +76,7 @@ enum fulcrum_status fulcrum_fit_batch_time(struct fulcrum_line_fit *out,
     struct points set = {0};
     const struct fulcrum_samples samples = {"batch time", size, time_s, count};
     TRY(new_points(&set, &samples, err));
-    /* Through the points of least and greatest size: near enough, and never singular.
-     */
+    /* Through the points of least and greatest size: near enough, never singular. */
     assert(set.x != NULL && set.count > 0);
     size_t last = set.count - 1;
     double run = set.x[last] - set.x[0];

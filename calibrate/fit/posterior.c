@@ -1,5 +1,4 @@
-/* posterior.c - the best values of uncertain parameters, and the directions data fix.
- */
+/* posterior.c - the best values of uncertain parameters, and what data fix. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * Everything happens in z, each parameter's distance from its centre in prior standard
@@ -120,8 +119,7 @@ enum { KEPT_SWEEPS = 10, STEP_SWEEPS = 4, LAST_SWEEPS = 6, BISECTIONS = 40 };
 #define ACCEPTED    0.25
 #define LEAST_ALIVE 0.02
 #define RIDGE       1e-9
-/* Of the data that count after a step and before it, for an estimate of what is left.
- */
+/* Of the data that count after a step and before it, to estimate what is left. */
 #define FIRST_RATIO 3.0
 #define LEAST_RATIO 1.1
 
@@ -508,8 +506,7 @@ enum fulcrum_status fulcrum_posterior_draw(
     while (cloud.share < 1.0) {
         TRY_OR_END(is_stopped(problem) ? fail_stopped(err) : advance(&cloud, err));
     }
-    /* Sweeps until a sweep is cut short; those that are whole are kept, but the first.
-     */
+    /* Sweeps until one is cut short; those that are whole are kept, but the first. */
     for (int i = 0; i < LAST_SWEEPS + KEPT_SWEEPS && !is_stopped(problem); i++) {
         sweep(&cloud);
         cloud.last_sweeps -= 1.0;
@@ -788,8 +785,7 @@ static enum fulcrum_status fill_mode(struct search *search, const gsl_vector *be
     size_t rows = data_that_count(problem);
     gsl_matrix *slopes = gsl_matrix_calloc(rows > 0 ? rows : 1, n);
     (void)fill_slopes(search, out->z, slopes);
-    /* Roots of the eigenvalues of slopes' slopes: the slopes may be fewer than n rows.
-     */
+    /* Roots of the eigenvalues of slopes' slopes: there may be fewer than n rows. */
     gsl_matrix *square = gsl_matrix_calloc(n, n);
     gsl_vector *values = gsl_vector_alloc(n);
     gsl_eigen_symm_workspace *work = gsl_eigen_symm_alloc(n);

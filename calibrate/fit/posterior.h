@@ -1,5 +1,4 @@
-/* posterior.h - what data say of uncertain parameters: the best values, draws, ranks.
- */
+/* posterior.h - what data say of uncertain parameters: best values, draws, ranks. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef FULCRUM_CALIBRATE_FIT_POSTERIOR_H
 #define FULCRUM_CALIBRATE_FIT_POSTERIOR_H

@@ -13,8 +13,7 @@
 /* Room for a path below the kernel's folders. */
 #define FULCRUM_METER_PATH_SIZE 1024
 
-/* RAPL counters tick about once a millisecond: shorter windows would read their steps.
- */
+/* RAPL counters tick about once a millisecond: shorter windows would read steps. */
 #define FULCRUM_RAPL_LEAST_WINDOW_S 0.01
 
 /* Joins printf-style parts; FULCRUM_ERR_UNSUPPORTED where the path is too long. */

@@ -213,8 +213,7 @@ static void book_batch(struct fulcrum_live *live, size_t request_count)
     (void)pthread_mutex_unlock(&ledger->lock);
 }
 
-/* New weights, where there are any, before the next batch. Returns 0 after a failure.
- */
+/* New weights, if there are any, before the next batch. Returns 0 after a failure. */
 static int take_weights(struct fulcrum_live *live)
 {
     const struct fulcrum_live_learner *inference = &live->plan.inference;

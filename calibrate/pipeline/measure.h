@@ -132,8 +132,7 @@ FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_measure(struct fulcrum_measuremen
     const struct fulcrum_measure_options *options, struct fulcrum_error *err);
 void fulcrum_measurement_free(struct fulcrum_measurement *measurement);
 
-/* Observations of a fixed batch, or 0, as the model has it: a whole number of requests.
- */
+/* Of a fixed batch, or 0, as the model has it: a whole number of requests. */
 size_t fulcrum_measure_batch_requests(const struct fulcrum_measure_config *config);
 
 /* One window of the real pipeline, and what all windows share. */

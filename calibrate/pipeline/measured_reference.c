@@ -1,5 +1,4 @@
-/* measured_reference.c - what was measured end to end, beside what is predicted of it.
- */
+/* measured_reference.c - what was measured end to end, to be predicted. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "calibrate/pipeline/measure.h"
 

@@ -179,14 +179,20 @@ void fulcrum_recorder_stop(struct fulcrum_recorder *recorder)
     }
 }
 
+/* NULL where nothing is recorded. */
+static struct track *track_of(struct fulcrum_recorder *recorder, size_t number)
+{
+    assert(recorder == NULL || number < recorder->track_count);
+    return recorder != NULL ? &recorder->tracks[number] : NULL;
+}
+
 void fulcrum_recorder_attach(struct fulcrum_recorder *recorder, size_t number,
     const char *name, size_t processor_group)
 {
-    if (recorder == NULL) {
+    struct track *track = track_of(recorder, number);
+    if (track == NULL) {
         return;
     }
-    assert(number < recorder->track_count);
-    struct track *track = &recorder->tracks[number];
     (void)snprintf(track->name, sizeof track->name, "%s", name);
     track->result.processor_group = processor_group;
     if (pthread_getcpuclockid(pthread_self(), &track->cpu_clock) == 0) {
@@ -198,21 +204,14 @@ void fulcrum_recorder_attach(struct fulcrum_recorder *recorder, size_t number,
 
 void fulcrum_recorder_detach(struct fulcrum_recorder *recorder, size_t number)
 {
-    if (recorder == NULL) {
+    struct track *track = track_of(recorder, number);
+    if (track == NULL) {
         return;
     }
-    assert(number < recorder->track_count);
-    struct track *track = &recorder->tracks[number];
     if (isinf(atomic_load(&recorder->end_s))) {
         read_cpu_clock(track, &track->cpu_end_s);
     }
     atomic_store(&track->attachment, DETACHED);
-}
-
-static struct track *track_of(struct fulcrum_recorder *recorder, size_t number)
-{
-    assert(number < recorder->track_count);
-    return &recorder->tracks[number];
 }
 
 /* An edge of the window, after the clock was read. */
@@ -284,19 +283,19 @@ static void leave(const struct fulcrum_recorder *recorder, struct track *track,
     }
 }
 
-void fulcrum_recorder_begin_on(
+void fulcrum_recorder_begin(
     struct fulcrum_recorder *recorder, size_t number, enum fulcrum_stage_kind kind)
 {
     struct track *track = track_of(recorder, number);
-    if (++track->depth <= FULCRUM_RECORDER_DEPTH_MAX) {
+    if (track != NULL && ++track->depth <= FULCRUM_RECORDER_DEPTH_MAX) {
         enter(track, kind, fulcrum_wall_s(), 0);
     }
 }
 
-void fulcrum_recorder_end_on(struct fulcrum_recorder *recorder, size_t number)
+void fulcrum_recorder_end(struct fulcrum_recorder *recorder, size_t number)
 {
     struct track *track = track_of(recorder, number);
-    if (track->depth == 0) {
+    if (track == NULL || track->depth == 0) {
         return;
     }
     if (track->depth <= FULCRUM_RECORDER_DEPTH_MAX) {
@@ -305,12 +304,12 @@ void fulcrum_recorder_end_on(struct fulcrum_recorder *recorder, size_t number)
     track->depth--;
 }
 
-void fulcrum_recorder_next_on(
+void fulcrum_recorder_next(
     struct fulcrum_recorder *recorder, size_t number, enum fulcrum_stage_kind kind)
 {
     struct track *track = track_of(recorder, number);
-    if (track->depth == 0) {
-        fulcrum_recorder_begin_on(recorder, number, kind);
+    if (track == NULL || track->depth == 0) {
+        fulcrum_recorder_begin(recorder, number, kind);
     } else if (track->depth <= FULCRUM_RECORDER_DEPTH_MAX) {
         double now_s = fulcrum_wall_s();
         leave(recorder, track, now_s, 1);

@@ -131,8 +131,7 @@ static enum fulcrum_status inference_visit(
     struct own *own = state->own;
     double slice_s = until_s - fulcrum_wall_s();
     TRY(warm_up(state, err));
-    /* The sizes between once each main one would be sampled several times in a visit.
-     */
+    /* The sizes between, once a visit has time for several samples of each main one. */
     double pass_s = 0.0;
     for (size_t i = 0; i < own->size_count; i++) {
         pass_s += fmax(own->rough_s[i], BLOCK_S) + 0.001;

@@ -109,8 +109,7 @@ enum fulcrum_status fulcrum_background_load_end(struct fulcrum_background_load *
     return status;
 }
 
-/* Blocks of steps last about this long: far above a clock read and a time slice's end.
- */
+/* Blocks of steps last about this long: far above a clock read. */
 #define BLOCK_S 0.005
 
 /*
@@ -297,8 +296,7 @@ static enum fulcrum_status run_block(
                : run_in_turn(own, count, resets, err);
 }
 
-/* The mean of a block of steps, the clock read only at its ends; `which`: BLOCK, BUSY.
- */
+/* The mean of a block of steps, clock read at its ends; `which`: BLOCK, BUSY. */
 static enum fulcrum_status sample_block(
     struct fulcrum_probe_state *state, size_t which, struct fulcrum_error *err)
 {

@@ -102,8 +102,7 @@ static enum fulcrum_status sample_window(struct fulcrum_probe_state *state,
     struct fulcrum_sample cpu_share = *out;
     cpu_share.value = share;
     TRY(fulcrum_recording_add(&state->recording[CPU_SHARE], &cpu_share, err));
-    /* For the ratio: what the threads would have done with the time that others took.
-     */
+    /* For the ratio: what the threads would have done in the time others took. */
     out->value /= out->marked ? fmax(share, CPU_SHARE_FLOOR) : 1.0;
     return FULCRUM_OK;
 }

@@ -171,8 +171,7 @@ static struct fulcrum_train_size shrink(
     };
 }
 
-/* The nominal size, and half and a quarter of its sequences, as far as they are whole.
- */
+/* The nominal size, and half and a quarter of its sequences, as far as whole. */
 static struct fulcrum_train_plan around_nominal(
     const struct fulcrum_train_size *nominal)
 {

@@ -411,8 +411,7 @@ static bool has_set(
     return false;
 }
 
-/* Whether the run has sets of a stored point's reference, and none of them is stored.
- */
+/* The run has sets of a stored point's reference, and none of them is stored. */
 static bool is_new_under_another_name(
     const struct fulcrum_baseline_check *baseline, const struct row *point)
 {

@@ -1,5 +1,4 @@
-/* comparison.c - what was observed beside what is predicted, and how far they differ.
- */
+/* comparison.c - what was observed beside what is predicted, and their difference. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "calibrate/reference/comparison.h"
 
@@ -137,8 +136,7 @@ struct fulcrum_comparison_errors fulcrum_comparison_errors(
         sum.bias_frac += error;
         if (baseline < 0 && !isnan(item->lo)) {
             with_interval += 1.0;
-            /* Within the interval, where rounding of the observation may have moved it.
-             */
+            /* Within the interval, where rounding may have moved the observation. */
             double slack = isnan(item->half_width) ? 0.0 : item->half_width;
             bool is_covered = item->observed >= item->lo - slack &&
                               item->observed <= item->hi + slack;

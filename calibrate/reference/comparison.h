@@ -1,5 +1,4 @@
-/* comparison.h - what was observed beside what is predicted, and how far they differ.
- */
+/* comparison.h - what was observed beside what is predicted, and their difference. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef FULCRUM_CALIBRATE_REFERENCE_COMPARISON_H
 #define FULCRUM_CALIBRATE_REFERENCE_COMPARISON_H

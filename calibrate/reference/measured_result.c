@@ -17,8 +17,7 @@ static double relative_error(
            1.0;
 }
 
-/* The place of item `i` among those with windows; their order is that of predictions.
- */
+/* The place of item `i` among those with windows, which predictions are in order of. */
 static size_t point_of(const struct fulcrum_measured_points *points, size_t i)
 {
     size_t point = 0;

@@ -1,5 +1,4 @@
-/* reference_prediction.c - the points of a reference, predicted from one calibration.
- */
+/* reference_prediction.c - points of a reference, predicted from one calibration. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * A simulation says the value. Its draws would cost hundreds of simulations, so the

@@ -1,5 +1,4 @@
-/* reference_prediction.h - the points of a reference, predicted from one calibration.
- */
+/* reference_prediction.h - points of a reference, predicted from one calibration. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef FULCRUM_CALIBRATE_REFERENCE_REFERENCE_PREDICTION_H
 #define FULCRUM_CALIBRATE_REFERENCE_REFERENCE_PREDICTION_H

@@ -173,8 +173,7 @@ static bool is_given(const struct fulcrum_throughput_plan *plan,
     return is_found;
 }
 
-/* Watts that nothing gives are not predicted: (12) and (13) need all of their fields.
- */
+/* Watts that nothing gives are not predicted: (12) and (13) need all their fields. */
 static bool knows_watts(const struct fulcrum_throughput_plan *plan,
     const struct fulcrum_design *design, const char *quantity)
 {
@@ -582,8 +581,7 @@ enum fulcrum_status fulcrum_formula_fit(const struct fulcrum_formula_plan *plan,
 
 /* The predictions, and what they are shown beside. */
 
-/* Of a published point, where its repetitions are not: small formulas weigh it by this.
- */
+/* Of a published point without repetitions: small formulas weigh it by this. */
 #define FORMULA_NOISE_REL 0.03
 
 struct job {
