@@ -116,36 +116,6 @@ static enum fulcrum_status find_all(struct fulcrum_cuda_kernels *kernels,
     return FULCRUM_OK;
 }
 
-/*
- * Has the driver compile the embedded PTX for the GPU of the current context.
- *   out      zeroed; given back with cuda_kernels_close, after a failure too
- *   fails    FULCRUM_ERR_UNSUPPORTED with the first line that the compiler said,
- *            FULCRUM_ERR_NO_MEMORY
- */
-static enum fulcrum_status cuda_kernels_open(struct fulcrum_cuda_kernels *out,
-    const struct fulcrum_cuda_driver *driver, struct fulcrum_error *err)
-{
-    char *text = terminated_text();
-    TRY_MEMORY(text, err, "the text of the kernels");
-    int result = load(out, driver, text);
-    /* The driver has its own copy. */
-    free(text);
-    return result == FULCRUM_CU_SUCCESS ? find_all(out, driver, err)
-                                        : refuse(out, driver, result, err);
-}
-
-static void cuda_kernels_close(
-    struct fulcrum_cuda_kernels *kernels, const struct fulcrum_cuda_driver *driver)
-{
-    if (kernels->library != NULL) {
-        (void)driver->library_unload(kernels->library);
-    }
-    if (kernels->module != NULL) {
-        (void)driver->module_unload(kernels->module);
-    }
-    *kernels = (struct fulcrum_cuda_kernels){0};
-}
-
 /* A GPU, and what runs on all of its SMs or on a part of them. */
 
 /* Returns the failure of a call of `driver`, which has that name. */
@@ -247,25 +217,6 @@ static bool takes_all(const struct fulcrum_cuda_gpu *gpu, double sm_count)
     return !(sm_count > 0.0) || rounded >= gpu->sm_count;
 }
 
-static enum fulcrum_status check_count(
-    const struct fulcrum_cuda_gpu *gpu, double sm_count, struct fulcrum_error *err)
-{
-    FAIL_IF(!(sm_count >= 0.0 && sm_count <= gpu->sm_count), err, FULCRUM_ERR_RANGE,
-        "sm_count = %g is outside [0, %g], the SMs of this GPU", sm_count,
-        gpu->sm_count);
-    bool is_part = sm_count > 0.0 && sm_count < gpu->sm_count;
-    FAIL_IF(is_part && !fulcrum_cuda_can_divide(&gpu->driver), err,
-        FULCRUM_ERR_UNSUPPORTED,
-        "cuda: this driver (CUDA %d.%d) cannot divide the GPU (needs CUDA 12.4, "
-        "driver 550 or newer)",
-        gpu->driver.version / 1000, gpu->driver.version % 1000 / 10);
-    return is_part && gpu->least_sm_count >= gpu->sm_count
-               ? fulcrum_fail(err, FULCRUM_ERR_UNSUPPORTED,
-                     "cuda: the driver makes no part of the %g SMs of this GPU",
-                     gpu->sm_count)
-               : FULCRUM_OK;
-}
-
 /* Results are not looked at: what a context that failed answers says nothing new. */
 static void cuda_share_close(
     const struct fulcrum_cuda_gpu *gpu, struct fulcrum_cuda_share *share)
@@ -305,7 +256,20 @@ static enum fulcrum_status cuda_share_open(struct fulcrum_cuda_share *out,
 {
     struct fulcrum_cuda_share share = {0};
     enum fulcrum_status status = FULCRUM_OK;
-    TRY(check_count(gpu, sm_count, err));
+    FAIL_IF(!(sm_count >= 0.0 && sm_count <= gpu->sm_count), err, FULCRUM_ERR_RANGE,
+        "sm_count = %g is outside [0, %g], the SMs of this GPU", sm_count,
+        gpu->sm_count);
+    bool is_part = sm_count > 0.0 && sm_count < gpu->sm_count;
+    FAIL_IF(is_part && !fulcrum_cuda_can_divide(&gpu->driver), err,
+        FULCRUM_ERR_UNSUPPORTED,
+        "cuda: this driver (CUDA %d.%d) cannot divide the GPU (needs CUDA 12.4, "
+        "driver 550 or newer)",
+        gpu->driver.version / 1000, gpu->driver.version % 1000 / 10);
+    TRY(is_part && gpu->least_sm_count >= gpu->sm_count
+            ? fulcrum_fail(err, FULCRUM_ERR_UNSUPPORTED,
+                  "cuda: the driver makes no part of the %g SMs of this GPU",
+                  gpu->sm_count)
+            : FULCRUM_OK);
     TRY_OR_END(takes_all(gpu, sm_count) ? open_whole(&share, gpu, err)
                                         : open_green(&share, gpu, ceil(sm_count), err));
     TRY_OR_END(furnish(&share, gpu, err));
@@ -372,26 +336,6 @@ static int attribute(const struct fulcrum_cuda_gpu *gpu, int which)
                : 0;
 }
 
-/* Names the GPUs that the driver shows, as "0 (NVIDIA H200), 1 (...". */
-static enum fulcrum_status refuse_index(const struct fulcrum_cuda_driver *driver,
-    size_t index, int count, struct fulcrum_error *err)
-{
-    char gpus[400] = "";
-    size_t used = 0;
-    for (int i = 0; i < count && used < sizeof gpus; i++) {
-        char name[96] = "?";
-        int device = 0;
-        if (driver->device_get(&device, i) == FULCRUM_CU_SUCCESS) {
-            (void)driver->device_get_name(name, (int)sizeof name, device);
-        }
-        int length = snprintf(
-            gpus + used, sizeof gpus - used, "%s%d (%s)", i > 0 ? ", " : "", i, name);
-        used += length > 0 ? (size_t)length : 0;
-    }
-    return fulcrum_fail(
-        err, FULCRUM_ERR_RANGE, "device_index = %zu: expected %s", index, gpus);
-}
-
 /* Kernels are compiled for the GPU whose context is current. */
 static enum fulcrum_status open_gpu(struct fulcrum_device_state *state,
     const struct fulcrum_device_options *options, struct fulcrum_error *err)
@@ -403,7 +347,21 @@ static enum fulcrum_status open_gpu(struct fulcrum_device_state *state,
     int sm_count = 0;
     TRY_CUDA(device_get_count(&count), "cuDeviceGetCount");
     if (options->index >= (size_t)count) {
-        return refuse_index(driver, options->index, count, err);
+        /* Names the GPUs that the driver shows, as "0 (NVIDIA H200), 1 (...". */
+        char gpus[400] = "";
+        size_t used = 0;
+        for (int i = 0; i < count && used < sizeof gpus; i++) {
+            char name[96] = "?";
+            int device = 0;
+            if (driver->device_get(&device, i) == FULCRUM_CU_SUCCESS) {
+                (void)driver->device_get_name(name, (int)sizeof name, device);
+            }
+            int length = snprintf(gpus + used, sizeof gpus - used, "%s%d (%s)",
+                i > 0 ? ", " : "", i, name);
+            used += length > 0 ? (size_t)length : 0;
+        }
+        return fulcrum_fail(err, FULCRUM_ERR_RANGE, "device_index = %zu: expected %s",
+            options->index, gpus);
     }
     TRY_CUDA(device_get(&gpu->device, (int)options->index), "cuDeviceGet");
     TRY_CUDA(device_get_attribute(&sm_count, FULCRUM_CU_SM_COUNT, gpu->device),
@@ -414,7 +372,19 @@ static enum fulcrum_status open_gpu(struct fulcrum_device_state *state,
     cuda_gpu_ask_parts(gpu);
     /* Without cuBLAS a kernel of our own multiplies: no failure. */
     (void)!fulcrum_cuda_blas_open(&gpu->blas, NULL);
-    TRY(cuda_kernels_open(&state->kernels, driver, err));
+    /*
+     * Has the driver compile the embedded PTX for the GPU of the current context.
+     *   out      zeroed; given back with cuda_kernels_close, after a failure too
+     *   fails    FULCRUM_ERR_UNSUPPORTED with the first line that the compiler said,
+     *            FULCRUM_ERR_NO_MEMORY
+     */
+    char *text = terminated_text();
+    TRY_MEMORY(text, err, "the text of the kernels");
+    int result = load(&state->kernels, driver, text);
+    /* The driver has its own copy. */
+    free(text);
+    TRY(result == FULCRUM_CU_SUCCESS ? find_all(&state->kernels, driver, err)
+                                     : refuse(&state->kernels, driver, result, err));
     return cuda_share_open(&state->share, gpu, options->sm_count, err);
 }
 
@@ -468,7 +438,13 @@ static void cuda_close(struct fulcrum_device_state *state)
         (void)driver->stream_synchronize(state->share.stream);
     }
     cuda_share_close(gpu, &state->share);
-    cuda_kernels_close(&state->kernels, driver);
+    if (state->kernels.library != NULL) {
+        (void)driver->library_unload(state->kernels.library);
+    }
+    if (state->kernels.module != NULL) {
+        (void)driver->module_unload(state->kernels.module);
+    }
+    state->kernels = (struct fulcrum_cuda_kernels){0};
     if (gpu->context != NULL) {
         (void)driver->context_set_current(gpu->context);
         if (state->arena != 0) {
@@ -611,35 +587,6 @@ static void cuda_launch(
         "cuLaunchKernel");
 }
 
-static void multiply_by_cublas(
-    struct fulcrum_device_state *state, const struct fulcrum_device_product *product)
-{
-    const struct fulcrum_cuda_blas *blas = &state->gpu.blas;
-    const float one = 1.0F;
-    const int rows = (int)product->row_count;
-    const int cols = (int)product->col_count;
-    const int inner = (int)product->inner_count;
-    const bool turns_a = product->is_left_transposed;
-    const bool turns_b = product->is_right_transposed;
-    /* An address on the device; cuBLAS has it in the clothes of a pointer. */
-    /* NOLINTNEXTLINE(performance-no-int-to-ptr) */
-    float *arena = (float *)(uintptr_t)state->arena;
-    /*
-     * cuBLAS reads a row-major matrix as the transposed column-major one: the product
-     * is c' = op(b)' op(a)', sides exchanged. Sizes are below 2^31.
-     */
-    int result = blas->sgemm(state->share.blas,
-        turns_b ? FULCRUM_CUBLAS_TRANSPOSED : FULCRUM_CUBLAS_AS_IS,
-        turns_a ? FULCRUM_CUBLAS_TRANSPOSED : FULCRUM_CUBLAS_AS_IS, cols, rows, inner,
-        &one, arena + product->b, turns_b ? inner : cols, arena + product->a,
-        turns_a ? rows : inner, &product->beta, arena + product->c, cols);
-    if (result != FULCRUM_CUBLAS_SUCCESS) {
-        (void)fulcrum_fail(&state->failure, FULCRUM_ERR_UNSUPPORTED,
-            "cuda: cublasSgemm: %s (%d)", fulcrum_cuda_blas_status_name(blas, result),
-            result);
-    }
-}
-
 static void cuda_multiply(
     struct fulcrum_device_state *state, const struct fulcrum_device_product *product)
 {
@@ -648,7 +595,30 @@ static void cuda_multiply(
         return;
     }
     if (state->share.blas != NULL) {
-        multiply_by_cublas(state, product);
+        const struct fulcrum_cuda_blas *blas = &state->gpu.blas;
+        const float one = 1.0F;
+        const int rows = (int)product->row_count;
+        const int cols = (int)product->col_count;
+        const int inner = (int)product->inner_count;
+        const bool turns_a = product->is_left_transposed;
+        const bool turns_b = product->is_right_transposed;
+        /* An address on the device; cuBLAS has it in the clothes of a pointer. */
+        /* NOLINTNEXTLINE(performance-no-int-to-ptr) */
+        float *arena = (float *)(uintptr_t)state->arena;
+        /*
+         * cuBLAS reads a row-major matrix as the transposed column-major one: the
+         * product is c' = op(b)' op(a)', sides exchanged. Sizes are below 2^31.
+         */
+        int result = blas->sgemm(state->share.blas,
+            turns_b ? FULCRUM_CUBLAS_TRANSPOSED : FULCRUM_CUBLAS_AS_IS,
+            turns_a ? FULCRUM_CUBLAS_TRANSPOSED : FULCRUM_CUBLAS_AS_IS, cols, rows,
+            inner, &one, arena + product->b, turns_b ? inner : cols, arena + product->a,
+            turns_a ? rows : inner, &product->beta, arena + product->c, cols);
+        if (result != FULCRUM_CUBLAS_SUCCESS) {
+            (void)fulcrum_fail(&state->failure, FULCRUM_ERR_UNSUPPORTED,
+                "cuda: cublasSgemm: %s (%d)",
+                fulcrum_cuda_blas_status_name(blas, result), result);
+        }
     } else {
         struct fulcrum_device_launch launch = fulcrum_device_product_launch(product, 1);
         cuda_launch(state, &launch);

@@ -951,34 +951,6 @@ static void take_training(struct r2d2 *r2d2)
     r2d2->gradients = gradients_take(r2d2, arena, options->train_unroll, batch);
 }
 
-static void take_r2d2(struct r2d2 *r2d2)
-{
-    struct fulcrum_learner_state *network = &r2d2->base;
-    struct fulcrum_arena *arena = &network->arena;
-    size_t slots = network->max_batch;
-    take_places(network, r2d2->layers.parameter_count);
-    network->target_parameters =
-        fulcrum_arena_take(arena, r2d2->layers.parameter_count);
-    /* Chunk, and room for it and for sums of at most `row_count` rows. */
-    size_t row_count = larger(fulcrum_r2d2_replay_rows(&r2d2->options), slots);
-    size_t chunk = network->compute.is_wide ? CHUNK_WIDE : CHUNK_NARROW;
-    size_t column = 0;
-    r2d2->chunk = row_count < chunk ? row_count : chunk;
-    for (size_t i = 0; i < FULCRUM_R2D2_CONV_COUNT; i++) {
-        column = larger(column, fulcrum_conv_column_count(&r2d2->layers.conv[i]));
-    }
-    for (size_t i = 0; i < LAST; i++) {
-        r2d2->conv_gradient[i] = fulcrum_arena_take(
-            arena, r2d2->chunk * fulcrum_conv_output_count(&r2d2->layers.conv[i]));
-    }
-    r2d2->column = fulcrum_arena_take(arena, r2d2->chunk * column);
-    network->sums = fulcrum_arena_take(arena, sum_scratch(r2d2, row_count));
-    r2d2->slot_reward = fulcrum_arena_take(arena, slots);
-    r2d2->inference = trace_take(r2d2, arena, 1, slots, r2d2->chunk);
-    network->inferred = r2d2->inference.q;
-    take_training(r2d2);
-}
-
 static void r2d2_init(const struct fulcrum_learner_state *network, float *parameters,
     struct fulcrum_random *random)
 {
@@ -1119,7 +1091,30 @@ enum fulcrum_status fulcrum_r2d2_new(struct fulcrum_learner_state **out,
         .rows = {[R2D2_IMAGE] = {0, rows, image_byte, 0, NULL},
             [R2D2_ACTION] = {0, with_last, sizeof(int), 1, NULL},
             [R2D2_REWARD] = {0, with_last, sizeof(float), 0, NULL}}};
-    take_r2d2(r2d2);
+    struct fulcrum_learner_state *network = &r2d2->base;
+    struct fulcrum_arena *arena = &network->arena;
+    size_t slots = network->max_batch;
+    take_places(network, r2d2->layers.parameter_count);
+    network->target_parameters =
+        fulcrum_arena_take(arena, r2d2->layers.parameter_count);
+    /* Chunk, and room for it and for sums of at most `row_count` rows. */
+    size_t row_count = larger(fulcrum_r2d2_replay_rows(&r2d2->options), slots);
+    size_t chunk = network->compute.is_wide ? CHUNK_WIDE : CHUNK_NARROW;
+    size_t column = 0;
+    r2d2->chunk = row_count < chunk ? row_count : chunk;
+    for (size_t i = 0; i < FULCRUM_R2D2_CONV_COUNT; i++) {
+        column = larger(column, fulcrum_conv_column_count(&r2d2->layers.conv[i]));
+    }
+    for (size_t i = 0; i < LAST; i++) {
+        r2d2->conv_gradient[i] = fulcrum_arena_take(
+            arena, r2d2->chunk * fulcrum_conv_output_count(&r2d2->layers.conv[i]));
+    }
+    r2d2->column = fulcrum_arena_take(arena, r2d2->chunk * column);
+    network->sums = fulcrum_arena_take(arena, sum_scratch(r2d2, row_count));
+    r2d2->slot_reward = fulcrum_arena_take(arena, slots);
+    r2d2->inference = trace_take(r2d2, arena, 1, slots, r2d2->chunk);
+    network->inferred = r2d2->inference.q;
+    take_training(r2d2);
     r2d2->base.cost = fulcrum_r2d2_cost_of(&r2d2->layers, options);
     return open_network(out, &r2d2->base, err);
 }

@@ -301,29 +301,6 @@ static enum fulcrum_status sign_runs(
     return FULCRUM_OK;
 }
 
-static enum fulcrum_status fill_residuals(struct fulcrum_fit_residuals *out,
-    const struct fulcrum_fit_state *fit, struct fulcrum_error *err)
-{
-    const struct fulcrum_fit_problem *problem = fit->problem;
-    double n = (double)problem->points.count;
-    out->count = problem->points.count;
-    for (size_t i = 0; i < problem->points.count; i++) {
-        double y = problem->points.y[i];
-        double residual = (fit->fitted[i] - y) / y;
-        out->mape += fabs(residual) / n;
-        out->smape += 2 * fabs(fit->fitted[i] - y) / (fabs(fit->fitted[i]) + y) / n;
-        out->max_abs_rel = fmax(out->max_abs_rel, fabs(residual));
-        out->bias_rel += residual / n;
-        out->rms_rel += residual * residual / n;
-        out->outlier_count += fit->weight[i] < 0.5;
-    }
-    out->rms_rel = sqrt(out->rms_rel);
-    /* Residuals that are rounding have signs without meaning. */
-    return problem->points.count < RUNS_LEAST_COUNT || out->rms_rel < 1e-9
-               ? FULCRUM_OK
-               : sign_runs(&out->sign_runs_z, fit, err);
-}
-
 static unsigned warnings_of(const struct fulcrum_fit_result *result, size_t free_count)
 {
     const struct fulcrum_fit_residuals *residuals = &result->residuals;
@@ -368,7 +345,24 @@ static enum fulcrum_status fit_result_of(struct fulcrum_fit_result *out,
         out->x_high = fmax(out->x_high, problem->points.x[i]);
     }
     TRY(fill_covariance(fit, out, err));
-    TRY(fill_residuals(&out->residuals, fit, err));
+    double n = (double)problem->points.count;
+    out->residuals.count = problem->points.count;
+    for (size_t i = 0; i < problem->points.count; i++) {
+        double y = problem->points.y[i];
+        double residual = (fit->fitted[i] - y) / y;
+        out->residuals.mape += fabs(residual) / n;
+        out->residuals.smape +=
+            2 * fabs(fit->fitted[i] - y) / (fabs(fit->fitted[i]) + y) / n;
+        out->residuals.max_abs_rel = fmax(out->residuals.max_abs_rel, fabs(residual));
+        out->residuals.bias_rel += residual / n;
+        out->residuals.rms_rel += residual * residual / n;
+        out->residuals.outlier_count += fit->weight[i] < 0.5;
+    }
+    out->residuals.rms_rel = sqrt(out->residuals.rms_rel);
+    /* Residuals that are rounding have signs without meaning. */
+    TRY(problem->points.count < RUNS_LEAST_COUNT || out->residuals.rms_rel < 1e-9
+            ? FULCRUM_OK
+            : sign_runs(&out->residuals.sign_runs_z, fit, err));
     out->residuals.degrees_of_freedom =
         (double)(problem->points.count + fit_prior_count(problem)) -
         (double)unknown_count;
@@ -626,28 +620,6 @@ static void place_start(
     }
 }
 
-/* Leaves the best least-squares solution over all starts in `natural`. */
-static enum fulcrum_status solve_starts(
-    struct fulcrum_fit_state *fit, gsl_vector *q, struct fulcrum_error *err)
-{
-    size_t starts = fit->problem->start_count > 0 ? fit->problem->start_count : 1;
-    size_t solved = 0;
-    double best = 0;
-    enum fulcrum_status failure = FULCRUM_OK;
-    for (size_t start = 0; start < starts; start++) {
-        double cost = 0;
-        place_start(fit, start, q);
-        enum fulcrum_status status = solve_pass(fit, q, &cost, err);
-        if (status != FULCRUM_OK) {
-            failure = status;
-        } else if (solved++ == 0 || cost < best) {
-            best = cost;
-            set_free(fit, q, fit->natural);
-        }
-    }
-    return solved > 0 ? FULCRUM_OK : failure;
-}
-
 /*
  * Holds the last free parameter that lies beyond a bound there. One at a time: the
  * others may come back inside once it is held.
@@ -681,7 +653,23 @@ static enum fulcrum_status solve(
             return FULCRUM_OK;
         }
         gsl_vector_view q = gsl_vector_view_array(store, fit->free_count);
-        TRY(solve_starts(fit, &q.vector, err));
+        /* Leaves the best least-squares solution over all starts in `natural`. */
+        size_t starts = fit->problem->start_count > 0 ? fit->problem->start_count : 1;
+        size_t solved = 0;
+        double best = 0;
+        enum fulcrum_status failure = FULCRUM_OK;
+        for (size_t start = 0; start < starts; start++) {
+            double cost = 0;
+            place_start(fit, start, &q.vector);
+            enum fulcrum_status status = solve_pass(fit, &q.vector, &cost, err);
+            if (status != FULCRUM_OK) {
+                failure = status;
+            } else if (solved++ == 0 || cost < best) {
+                best = cost;
+                set_free(fit, &q.vector, fit->natural);
+            }
+        }
+        TRY(solved > 0 ? FULCRUM_OK : failure);
         TRY(iterate(fit, &q.vector, err));
     } while (hold_at_bound(fit));
     return FULCRUM_OK;

@@ -38,26 +38,6 @@ static bool is_share(double value)
     return value >= 0 && value <= 1;
 }
 
-static enum fulcrum_status check_levels(
-    const struct fulcrum_gpu_load *loads, size_t count, struct fulcrum_error *err)
-{
-    FAIL_IF(count > FULCRUM_GPU_LOAD_MAX, err, FULCRUM_ERR_RANGE,
-        "GPU power: %zu levels, at most %d expected", count, FULCRUM_GPU_LOAD_MAX);
-    for (size_t i = 0; i < count; i++) {
-        const struct fulcrum_gpu_load *load = &loads[i];
-        double busy = load->train_frac + load->inference_frac;
-        FAIL_IF(!is_share(load->train_frac) || !is_share(load->inference_frac) ||
-                    !is_share(load->sm_frac) || !(busy <= 1) || !(load->watts > 0) ||
-                    !isfinite(load->watts) || (busy > 0 && !load->is_active),
-            err, FULCRUM_ERR_RANGE,
-            "GPU power, level %zu: %.6g W at %.6g training, %.6g inference, %.6g "
-            "of the SMs%s; watts above 0 and shares of one program expected",
-            i, load->watts, load->train_frac, load->inference_frac, load->sm_frac,
-            load->is_active ? "" : ", held by nobody");
-    }
-    return FULCRUM_OK;
-}
-
 /* Different shares of the time that training takes on all SMs, rest included. */
 static size_t count_shares(const struct fulcrum_gpu_load *loads, size_t count)
 {
@@ -158,7 +138,21 @@ enum fulcrum_status fulcrum_fit_gpu_power(struct fulcrum_gpu_power_fit *out,
     struct fulcrum_fit_parameter parameter[PARAMETER_COUNT];
     double x[FULCRUM_GPU_LOAD_MAX];
     double y[FULCRUM_GPU_LOAD_MAX];
-    TRY(check_levels(loads, count, err));
+    FAIL_IF(count > FULCRUM_GPU_LOAD_MAX, err, FULCRUM_ERR_RANGE,
+        "GPU power: %zu levels, at most %d expected", count, FULCRUM_GPU_LOAD_MAX);
+    for (size_t i = 0; i < count; i++) {
+        const struct fulcrum_gpu_load *load = &loads[i];
+        double busy = load->train_frac + load->inference_frac;
+        FAIL_IF(!is_share(load->train_frac) || !is_share(load->inference_frac) ||
+                    !is_share(load->sm_frac) || !(busy <= 1) || !(load->watts > 0) ||
+                    !isfinite(load->watts) || (busy > 0 && !load->is_active),
+            err, FULCRUM_ERR_RANGE,
+            "GPU power, level %zu: %.6g W at %.6g training, %.6g inference, %.6g "
+            "of the SMs%s; watts above 0 and shares of one program expected",
+            i, load->watts, load->train_frac, load->inference_frac, load->sm_frac,
+            load->is_active ? "" : ", held by nobody");
+    }
+
     TRY(find_told(loads, count, &result.told, err));
     choose_parameters(parameter, loads, count, result.told);
     for (size_t i = 0; i < count; i++) {

@@ -319,9 +319,18 @@ static void resample(struct cloud *cloud, double more, double least)
     cloud->other = kept;
 }
 
-/* The spread of the particles, as the walk takes it. */
-static enum fulcrum_status fill_spread(struct cloud *cloud, struct fulcrum_error *err)
+/* Lets some more of the data in. */
+static enum fulcrum_status advance(struct cloud *cloud, struct fulcrum_error *err)
 {
+    double least = HUGE_VAL;
+    for (size_t k = 0; k < cloud->count; k++) {
+        least = fmin(least, misfit_at(cloud, k));
+    }
+    double more = next_step(cloud, least);
+    cloud->sweep++;
+    resample(cloud, more, least);
+    cloud->share = cloud->share + more >= 1.0 ? 1.0 : cloud->share + more;
+    /* The spread of the particles, as the walk takes it. */
     size_t n = cloud->problem->belief_count;
     gsl_matrix_view covariance = gsl_matrix_view_array(cloud->spread, n, n);
     double *mean = cloud->room;
@@ -344,21 +353,7 @@ static enum fulcrum_status fill_spread(struct cloud *cloud, struct fulcrum_error
     }
     FAIL_IF(gsl_linalg_cholesky_decomp1(&covariance.matrix) != GSL_SUCCESS, err,
         FULCRUM_ERR_NO_FIT, "the draws have no spread left");
-    return FULCRUM_OK;
-}
 
-/* Lets some more of the data in. */
-static enum fulcrum_status advance(struct cloud *cloud, struct fulcrum_error *err)
-{
-    double least = HUGE_VAL;
-    for (size_t k = 0; k < cloud->count; k++) {
-        least = fmin(least, misfit_at(cloud, k));
-    }
-    double more = next_step(cloud, least);
-    cloud->sweep++;
-    resample(cloud, more, least);
-    cloud->share = cloud->share + more >= 1.0 ? 1.0 : cloud->share + more;
-    TRY(fill_spread(cloud, err));
     for (int i = 0; i < STEP_SWEEPS; i++) {
         sweep(cloud);
         /* Steps until the data count in full, this one too: each lets in about as many

@@ -100,19 +100,6 @@ enum fulcrum_status fulcrum_duty_cycle_run(struct fulcrum_duty_cycle_reading *ou
 /* A display or a monitoring program shows a percent or two. */
 #define TAKEN_FRAC 0.05
 
-/* Joules of each GPU within the window at hand. */
-static void take_window(struct fulcrum_gpu_idle *out,
-    const struct fulcrum_energy_meterset *set, double window_s)
-{
-    struct fulcrum_energy_domain domain;
-    out->gpu_count = 0;
-    while (out->gpu_count < FULCRUM_GPU_IDLE_GPUS &&
-           fulcrum_energy_gpu(set, out->gpu_count, &domain)) {
-        out->watts[out->gpu_count++][out->sample_count] = domain.window_j / window_s;
-    }
-    out->sample_count++;
-}
-
 /* What does not tell its utilisation is given the benefit of the doubt. */
 static void look_for_others(struct fulcrum_gpu_idle *out, const char *root)
 {
@@ -143,7 +130,15 @@ static void measure_idle(struct fulcrum_gpu_idle *out,
         is_on = rest(listener, fulcrum_wall_s() + window_s);
         fulcrum_energy_end(set, 1, &reading);
         if (is_on) {
-            take_window(out, set, reading.window_s);
+            /* Joules of each GPU within the window at hand. */
+            struct fulcrum_energy_domain domain;
+            out->gpu_count = 0;
+            while (out->gpu_count < FULCRUM_GPU_IDLE_GPUS &&
+                   fulcrum_energy_gpu(set, out->gpu_count, &domain)) {
+                out->watts[out->gpu_count++][out->sample_count] =
+                    domain.window_j / reading.window_s;
+            }
+            out->sample_count++;
         }
         if (isnan(reading.gpu_w)) {
             (void)snprintf(
@@ -272,26 +267,6 @@ static bool find_gpu(struct own *own, const char *uuid)
     return found_count == 1 && fulcrum_energy_choose_gpu(own->set, own->gpu.name);
 }
 
-/* Leaves a set of the learner's GPU alone, or none with a reason. */
-static enum fulcrum_status open_meter(
-    const struct fulcrum_bench *bench, struct own *own, struct fulcrum_error *err)
-{
-    const struct fulcrum_energy_options options = {.root = bench->meter_root,
-        .uses_gpu = 1,
-        .window_rel = bench->meter_window_rel};
-    TRY(fulcrum_energy_open(&own->set, &options, err));
-    if (!fulcrum_energy_has_gpu(own->set)) {
-        struct fulcrum_energy_reading reading;
-        fulcrum_energy_begin(own->set);
-        fulcrum_energy_end(own->set, 1, &reading);
-        give_up(own, reading.gpu_reason);
-    } else if (!find_gpu(own, bench->learner_info.device.uuid)) {
-        give_up(own, "none of the meter's GPUs, or more than one, can be the "
-                     "learner's: they are told apart by UUID");
-    }
-    return FULCRUM_OK;
-}
-
 /* The training step of a real run, or as much of it as the GPU has memory for. */
 static enum fulcrum_status open_learner(
     const struct fulcrum_bench *bench, struct own *own)
@@ -346,7 +321,21 @@ static enum fulcrum_status gpu_power_open(
     const struct fulcrum_learner_info *info = &bench->learner_info;
     struct own *own = state->own;
     own->random = fulcrum_random_seeded(bench->learner_options.seed);
-    TRY(open_meter(bench, own, err));
+    /* Leaves a set of the learner's GPU alone, or none with a reason. */
+    const struct fulcrum_energy_options options = {.root = bench->meter_root,
+        .uses_gpu = 1,
+        .window_rel = bench->meter_window_rel};
+    TRY(fulcrum_energy_open(&own->set, &options, err));
+    if (!fulcrum_energy_has_gpu(own->set)) {
+        struct fulcrum_energy_reading reading;
+        fulcrum_energy_begin(own->set);
+        fulcrum_energy_end(own->set, 1, &reading);
+        give_up(own, reading.gpu_reason);
+    } else if (!find_gpu(own, bench->learner_info.device.uuid)) {
+        give_up(own, "none of the meter's GPUs, or more than one, can be the "
+                     "learner's: they are told apart by UUID");
+    }
+
     if (own->set == NULL || open_learner(bench, own) != FULCRUM_OK) {
         return FULCRUM_OK;
     }
@@ -520,47 +509,6 @@ static double scale_of(const struct fulcrum_gpu_power_fit *fit)
                                                           : 1;
 }
 
-/*
- * Watts tell dynamic_w times the activity of a load, not each: the load that draws most
- * is taken to keep every SM active.
- */
-static void report_parameters(const struct own *own,
-    const struct fulcrum_gpu_power_fit *fit, struct fulcrum_findings *findings)
-{
-    const struct fulcrum_fit_estimate *estimate = fit->fit.parameter;
-    double scale = scale_of(fit);
-    double factor = pow(scale, fit->exponent);
-    double rel_error = estimate[4].standard_error / scale;
-    bool is_training_most = !(scale > 1);
-    const struct finding rows[] = {
-        {"machine.gpu.idle_w", fit->idle_w, estimate[0].standard_error,
-            FULCRUM_GPU_POWER_IDLE},
-        {"machine.gpu.floor_w", fit->floor_w, estimate[1].standard_error,
-            FULCRUM_GPU_POWER_IDLE},
-        {"machine.gpu.dynamic_w", fit->dynamic_w * factor,
-            estimate[2].standard_error * factor, FULCRUM_GPU_POWER_DYNAMIC},
-        {"machine.gpu.power_exponent", fit->exponent, estimate[3].standard_error,
-            FULCRUM_GPU_POWER_EXPONENT},
-        {"workload.network.sm_active_frac", fit->inference_rel / scale,
-            is_training_most ? rel_error : -1, FULCRUM_GPU_POWER_INFERENCE},
-        {"workload.training.sm_active_frac", 1 / scale,
-            is_training_most ? -1 : rel_error / scale, FULCRUM_GPU_POWER_DYNAMIC},
-    };
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        if ((fit->told & rows[i].needs) != 0) {
-            report_finding(own, &rows[i], findings);
-        }
-    }
-    struct fulcrum_gpu *gpu = &findings->calibration->machine.gpu;
-    gpu->idle_w = (fit->told & FULCRUM_GPU_POWER_IDLE) != 0 ? fit->idle_w : gpu->idle_w;
-    gpu->floor_w =
-        (fit->told & FULCRUM_GPU_POWER_IDLE) != 0 ? fit->floor_w : gpu->floor_w;
-    gpu->dynamic_w = (fit->told & FULCRUM_GPU_POWER_DYNAMIC) != 0
-                         ? fit->dynamic_w * factor
-                         : gpu->dynamic_w;
-    gpu->power_exponent = fit->exponent;
-}
-
 /* Draws stay on the curve: idle, floor, dynamic and exponent err together. */
 static void report_covariances(
     const struct fulcrum_gpu_power_fit *fit, struct fulcrum_findings *findings)
@@ -658,7 +606,42 @@ static void report_fit(
         fulcrum_findings_note(findings, "gpu_power_fit", "%s", why.detail);
         return;
     }
-    report_parameters(state->own, &fit, findings);
+    /*
+     * Watts tell dynamic_w times the activity of a load, not each: the load that draws
+     * most is taken to keep every SM active.
+     */
+    const struct fulcrum_fit_estimate *estimate = fit.fit.parameter;
+    double scale = scale_of(&fit);
+    double factor = pow(scale, fit.exponent);
+    double rel_error = estimate[4].standard_error / scale;
+    bool is_training_most = !(scale > 1);
+    const struct finding rows[] = {
+        {"machine.gpu.idle_w", fit.idle_w, estimate[0].standard_error,
+            FULCRUM_GPU_POWER_IDLE},
+        {"machine.gpu.floor_w", fit.floor_w, estimate[1].standard_error,
+            FULCRUM_GPU_POWER_IDLE},
+        {"machine.gpu.dynamic_w", fit.dynamic_w * factor,
+            estimate[2].standard_error * factor, FULCRUM_GPU_POWER_DYNAMIC},
+        {"machine.gpu.power_exponent", fit.exponent, estimate[3].standard_error,
+            FULCRUM_GPU_POWER_EXPONENT},
+        {"workload.network.sm_active_frac", fit.inference_rel / scale,
+            is_training_most ? rel_error : -1, FULCRUM_GPU_POWER_INFERENCE},
+        {"workload.training.sm_active_frac", 1 / scale,
+            is_training_most ? -1 : rel_error / scale, FULCRUM_GPU_POWER_DYNAMIC},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        if ((fit.told & rows[i].needs) != 0) {
+            report_finding(state->own, &rows[i], findings);
+        }
+    }
+    struct fulcrum_gpu *gpu = &findings->calibration->machine.gpu;
+    gpu->idle_w = (fit.told & FULCRUM_GPU_POWER_IDLE) != 0 ? fit.idle_w : gpu->idle_w;
+    gpu->floor_w =
+        (fit.told & FULCRUM_GPU_POWER_IDLE) != 0 ? fit.floor_w : gpu->floor_w;
+    gpu->dynamic_w = (fit.told & FULCRUM_GPU_POWER_DYNAMIC) != 0
+                         ? fit.dynamic_w * factor
+                         : gpu->dynamic_w;
+    gpu->power_exponent = fit.exponent;
     report_covariances(&fit, findings);
     note_left_out(state, &fit, findings);
     fulcrum_findings_fit(

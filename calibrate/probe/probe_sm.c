@@ -212,28 +212,23 @@ static size_t index_of(const struct fulcrum_fit_result *fit, const char *name)
     return i;
 }
 
-static void report_follower(const struct fulcrum_sm_fit *fit,
-    const struct follower *follower, struct fulcrum_findings *findings)
-{
-    const struct fulcrum_fit_estimate *estimate =
-        fulcrum_fit_find(&fit->fit, follower->share);
-    fulcrum_findings_parameter(findings, follower->path,
-        &(struct fulcrum_parameter){.value = follower->value,
-            .standard_error = fabs(follower->slope) * estimate->standard_error,
-            .origin = FULCRUM_ORIGIN_FITTED},
-        "%s of (5)-(6) through %zu medians over batches and SMs of this GPU; %.0f %% "
-        "of it is the prior%s",
-        follower->share, fit->fit.residuals.count, 100.0 * estimate->prior_share,
-        follower->slope < 0.0 ? "; kept in the proportions of a V100" : "");
-}
-
 static void report_fit(
     const struct fulcrum_sm_fit *fit, struct fulcrum_findings *findings)
 {
     struct follower followers[FOLLOWERS];
     size_t count = list_followers(fit, followers);
     for (size_t i = 0; i < count; i++) {
-        report_follower(fit, &followers[i], findings);
+        const struct fulcrum_fit_estimate *estimate =
+            fulcrum_fit_find(&fit->fit, followers[i].share);
+        fulcrum_findings_parameter(findings, followers[i].path,
+            &(struct fulcrum_parameter){.value = followers[i].value,
+                .standard_error = fabs(followers[i].slope) * estimate->standard_error,
+                .origin = FULCRUM_ORIGIN_FITTED},
+            "%s of (5)-(6) through %zu medians over batches and SMs of this GPU; %.0f "
+            "%% "
+            "of it is the prior%s",
+            followers[i].share, fit->fit.residuals.count, 100.0 * estimate->prior_share,
+            followers[i].slope < 0.0 ? "; kept in the proportions of a V100" : "");
     }
     /* How the errors of the fields go together. */
     const struct fulcrum_fit_result *result = &fit->fit;

@@ -497,23 +497,17 @@ static enum fulcrum_status time_handed(
     return fulcrum_sample_keep(state, HANDED, FULCRUM_CLOCK_CPU, &sample, err);
 }
 
-/* On the processors where those environments are. */
-static enum fulcrum_status sample_handed(
-    struct fulcrum_probe_state *state, struct fulcrum_error *err)
-{
-    struct fulcrum_cpu_list before;
-    TRY(bind_as_actors(&before, err));
-    enum fulcrum_status status = time_handed(state, err);
-    (void)fulcrum_cpu_list_bind(&before);
-    return status;
-}
-
 static enum fulcrum_status sample_parts(
     struct fulcrum_probe_state *state, struct fulcrum_error *err)
 {
     bool is_full = state->recording[SINGLE].count >= SINGLE_MAX;
     if (is_elsewhere(state)) {
-        TRY(sample_handed(state, err));
+        /* On the processors where those environments are. */
+        struct fulcrum_cpu_list before;
+        TRY(bind_as_actors(&before, err));
+        enum fulcrum_status status = time_handed(state, err);
+        (void)fulcrum_cpu_list_bind(&before);
+        TRY(status);
     }
     if (times_singles(state->bench)) {
         return is_full ? FULCRUM_OK : sample_singles(state, err);

@@ -223,43 +223,6 @@ static void add_notes(
     }
 }
 
-/* What ran, and how well it was predicted. */
-static void add_points(
-    struct fulcrum_result *result, const struct fulcrum_measured_points *points)
-{
-    const struct fulcrum_measurement *found = points->measurement;
-    char cpus[128];
-    fulcrum_result_text(result, "machine", "machine", found->machine.cpu.name);
-    fulcrum_result_text(result, "actor", "actor", found->actor);
-    fulcrum_result_text(result, "learner", "learner", found->learner);
-    fulcrum_cpu_list_write(&found->placement.actors, cpus, sizeof cpus);
-    fulcrum_result_text(result, "actor_cpus", "actors on processors", cpus);
-    fulcrum_cpu_list_write(&found->placement.server, cpus, sizeof cpus);
-    fulcrum_result_text(result, "server_cpus", "server on processors", cpus);
-    fulcrum_result_flag(result, "complete", NULL, found->is_complete);
-    fulcrum_result_text(result, "calibration", "calibration",
-        points->calibration != NULL ? points->calibration->name : NULL);
-    if (points->predictions != NULL) {
-        add_errors(result, "undisturbed", points, false);
-        add_errors(result, "all", points, true);
-    }
-    struct fulcrum_table *table = fulcrum_result_table(result, "points", "");
-    for (size_t i = 0; i < found->count; i++) {
-        add_point(table, points, i);
-    }
-    if (fulcrum_table_constant(table, "envs_per_actor") <= 1.0) {
-        fulcrum_table_hide(table, "envs_per_actor");
-    }
-    /* Every window: whoever reads the file may judge anew. */
-    struct fulcrum_table *windows = fulcrum_result_table(result, "windows", NULL);
-    for (size_t i = 0; i < found->count; i++) {
-        for (size_t k = 0; k < found->items[i].window_count; k++) {
-            add_window(windows, i, &found->items[i].windows[k]);
-        }
-    }
-    add_notes(result, points);
-}
-
 /*
  * A row for each stage that a run was in; then one for thread time in no stage, which
  * has no place in wall time, and one for wall time in which all waited, which no thread
@@ -525,7 +488,38 @@ struct fulcrum_result *fulcrum_measured_result(
     const struct fulcrum_measured_points *points)
 {
     struct fulcrum_result *result = fulcrum_result_new("fulcrum-measure");
-    add_points(result, points);
+    /* What ran, and how well it was predicted. */
+    const struct fulcrum_measurement *found = points->measurement;
+    char cpus[128];
+    fulcrum_result_text(result, "machine", "machine", found->machine.cpu.name);
+    fulcrum_result_text(result, "actor", "actor", found->actor);
+    fulcrum_result_text(result, "learner", "learner", found->learner);
+    fulcrum_cpu_list_write(&found->placement.actors, cpus, sizeof cpus);
+    fulcrum_result_text(result, "actor_cpus", "actors on processors", cpus);
+    fulcrum_cpu_list_write(&found->placement.server, cpus, sizeof cpus);
+    fulcrum_result_text(result, "server_cpus", "server on processors", cpus);
+    fulcrum_result_flag(result, "complete", NULL, found->is_complete);
+    fulcrum_result_text(result, "calibration", "calibration",
+        points->calibration != NULL ? points->calibration->name : NULL);
+    if (points->predictions != NULL) {
+        add_errors(result, "undisturbed", points, false);
+        add_errors(result, "all", points, true);
+    }
+    struct fulcrum_table *table = fulcrum_result_table(result, "points", "");
+    for (size_t i = 0; i < found->count; i++) {
+        add_point(table, points, i);
+    }
+    if (fulcrum_table_constant(table, "envs_per_actor") <= 1.0) {
+        fulcrum_table_hide(table, "envs_per_actor");
+    }
+    /* Every window: whoever reads the file may judge anew. */
+    struct fulcrum_table *windows = fulcrum_result_table(result, "windows", NULL);
+    for (size_t i = 0; i < found->count; i++) {
+        for (size_t k = 0; k < found->items[i].window_count; k++) {
+            add_window(windows, i, &found->items[i].windows[k]);
+        }
+    }
+    add_notes(result, points);
     fulcrum_measured_add_stages(result, points);
     return result;
 }

@@ -361,37 +361,31 @@ static const char *share_path(const struct fulcrum_reference_point *point)
                : NULL;
 }
 
-/* Loads in the order of the first number that is set. */
-static enum fulcrum_status read_rate(
-    const struct curve *curve, struct reading *reading, struct fulcrum_error *err)
-{
-    size_t load = 0;
-    while (load < reading->from->setting_count &&
-           !isfinite(reading->from->settings[load].number)) {
-        load++;
-    }
-    const char *rate = observed_of(reading->from, "tokens_per_s");
-    FAIL_IF(load == reading->from->setting_count ||
-                fulcrum_observed_find(reading->from, rate) ==
-                    reading->from->observation_count,
-        err, FULCRUM_ERR_MISSING,
-        "reference %s: points[%zu] has no activity, expected set.load_frac, "
-        "set.gpu_util_frac, or a number that is set beside an observed "
-        "tokens_per_s or steps_per_s",
-        curve->reference->name, reading->point);
-    TRY(read_observed(curve, reading, rate, "rate", err));
-    reading->place = reading->from->settings[load].number;
-    reading->x = reading->y;
-    return FULCRUM_OK;
-}
-
 static enum fulcrum_status read_watts(
     const struct curve *curve, struct reading *reading, struct fulcrum_error *err)
 {
     static const struct range share = {0, 1, "a share from 0 to 1"};
     bool is_gpu = curve->reference->predictor == FULCRUM_PREDICTOR_GPU_POWER;
     if (share_path(curve->first) == NULL) {
-        TRY(read_rate(curve, reading, err));
+        /* Loads in the order of the first number that is set. */
+        size_t load = 0;
+        while (load < reading->from->setting_count &&
+               !isfinite(reading->from->settings[load].number)) {
+            load++;
+        }
+        const char *rate = observed_of(reading->from, "tokens_per_s");
+        FAIL_IF(load == reading->from->setting_count ||
+                    fulcrum_observed_find(reading->from, rate) ==
+                        reading->from->observation_count,
+            err, FULCRUM_ERR_MISSING,
+            "reference %s: points[%zu] has no activity, expected set.load_frac, "
+            "set.gpu_util_frac, or a number that is set beside an observed "
+            "tokens_per_s or steps_per_s",
+            curve->reference->name, reading->point);
+        TRY(read_observed(curve, reading, rate, "rate", err));
+        reading->place = reading->from->settings[load].number;
+        reading->x = reading->y;
+
     } else {
         const char *path = share_path(reading->from);
         TRY(read_place(curve, reading, path != NULL ? path : "load_frac", &share, err));
@@ -655,26 +649,6 @@ static double solve_one(const struct terms *terms, size_t j)
     return fmax(0, product / norm);
 }
 
-/* With both; 0 where one comes out below 0, and without memory. */
-static void solve_both(const struct terms *terms, double *parameter)
-{
-    double squares = 0;
-    double store[NODE_PARAMETERS * NODE_PARAMETERS];
-    double both[NODE_PARAMETERS];
-    gsl_matrix_view covariance =
-        gsl_matrix_view_array(store, NODE_PARAMETERS, NODE_PARAMETERS);
-    gsl_vector_view found = gsl_vector_view_array(both, NODE_PARAMETERS);
-    gsl_multifit_linear_workspace *space =
-        gsl_multifit_linear_alloc(terms->rest->size, NODE_PARAMETERS);
-    if (space != NULL &&
-        gsl_multifit_linear(terms->column, terms->rest, &found.vector,
-            &covariance.matrix, &squares, space) == 0 &&
-        gsl_vector_isnonneg(&found.vector)) {
-        memcpy(parameter, both, sizeof both);
-    }
-    gsl_multifit_linear_free(space);
-}
-
 /* Non-negative least squares of two parameters: the best of both, either and none. */
 static enum fulcrum_status fit_ring(
     const struct curve *curve, double *parameter, struct fulcrum_error *err)
@@ -694,7 +668,22 @@ static enum fulcrum_status fit_ring(
         size_t best = 0;
         tried[BYTES][BYTES] = solve_one(&terms, BYTES);
         tried[LATENCY][LATENCY] = solve_one(&terms, LATENCY);
-        solve_both(&terms, tried[NODE_PARAMETERS]);
+        /* With both; 0 where one comes out below 0, and without memory. */
+        double squares = 0;
+        double store[NODE_PARAMETERS * NODE_PARAMETERS];
+        double both[NODE_PARAMETERS];
+        gsl_matrix_view covariance =
+            gsl_matrix_view_array(store, NODE_PARAMETERS, NODE_PARAMETERS);
+        gsl_vector_view found = gsl_vector_view_array(both, NODE_PARAMETERS);
+        gsl_multifit_linear_workspace *space =
+            gsl_multifit_linear_alloc(terms.rest->size, NODE_PARAMETERS);
+        if (space != NULL &&
+            gsl_multifit_linear(terms.column, terms.rest, &found.vector,
+                &covariance.matrix, &squares, space) == 0 &&
+            gsl_vector_isnonneg(&found.vector)) {
+            memcpy(tried[NODE_PARAMETERS], both, sizeof both);
+        }
+        gsl_multifit_linear_free(space);
         for (size_t k = 1; k < NODE_PARAMETERS + 1; k++) {
             best =
                 sum_of_squares(&terms, tried[k]) < sum_of_squares(&terms, tried[best])

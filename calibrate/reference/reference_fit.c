@@ -124,21 +124,6 @@ static void list_all(struct job *job)
     }
 }
 
-/* What could be fitted instead is listed in the place of what was named. */
-static enum fulcrum_status fail_named(
-    struct job *job, const char *path, struct fulcrum_error *err)
-{
-    char known[1200];
-    job->problem.belief_count = 0;
-    list_all(job);
-    const struct fulcrum_names names = {
-        job->paths, job->problem.belief_count, sizeof job->paths[0]};
-    (void)fulcrum_names_join(&names, known, sizeof known);
-    return fulcrum_fail(err, FULCRUM_ERR_UNKNOWN_NAME,
-        "%s: no calibration gives it a value with an error to start from: expected %s",
-        path, known);
-}
-
 static enum fulcrum_status list_beliefs(struct job *job, struct fulcrum_error *err)
 {
     const struct fulcrum_throughput_plan *plan = &job->plan->model;
@@ -153,7 +138,17 @@ static enum fulcrum_status list_beliefs(struct job *job, struct fulcrum_error *e
     for (size_t i = 0; i < plan->path_count; i++) {
         const struct fulcrum_parameter *parameter = prior_of(job->plan, plan->paths[i]);
         if (parameter == NULL || !(parameter->standard_error > 0.0)) {
-            return fail_named(job, plan->paths[i], err);
+            /* What could be fitted instead is listed in the place of what was named. */
+            char known[1200];
+            job->problem.belief_count = 0;
+            list_all(job);
+            const struct fulcrum_names names = {
+                job->paths, job->problem.belief_count, sizeof job->paths[0]};
+            (void)fulcrum_names_join(&names, known, sizeof known);
+            return fulcrum_fail(err, FULCRUM_ERR_UNKNOWN_NAME,
+                "%s: no calibration gives it a value with an error to start from: "
+                "expected %s",
+                plan->paths[i], known);
         }
         add_belief(job, parameter);
     }
@@ -730,23 +725,6 @@ static bool is_seen(
     return false;
 }
 
-/* NAME:INDEX of the points that this fit did not see, whatever its priors did. */
-static void list_held_out(const struct fulcrum_reference_fit *fit, struct seen *seen)
-{
-    for (size_t i = 0; i < fit->figure_count; i++) {
-        const struct fulcrum_figure *figure = &fit->figures[i].figure;
-        const struct fulcrum_reference *from =
-            seen->priors->references[figure->reference];
-        if (!is_seen(fit, figure)) {
-            struct fulcrum_string point = {.chars = NULL};
-            fulcrum_string_add(
-                &point, "%s:%zu", from->name, from->points[figure->point].index);
-            add_item(&seen->own_held_out, fulcrum_string_get(&point));
-            fulcrum_string_clear(&point);
-        }
-    }
-}
-
 /* In place of every note of that key; "" takes it away. */
 static enum fulcrum_status set_note(struct fulcrum_calibration *calibration,
     const char *key, const struct fulcrum_string *text, struct fulcrum_error *err)
@@ -778,7 +756,19 @@ static enum fulcrum_status set_seen(const struct fulcrum_reference_fit *fit,
     for (size_t i = 0; i < plan->model.reference_count; i++) {
         add_item(&seen.fitted_to, plan->names[i]);
     }
-    list_held_out(fit, &seen);
+    /* NAME:INDEX of the points that this fit did not see, whatever its priors did. */
+    for (size_t i = 0; i < fit->figure_count; i++) {
+        const struct fulcrum_figure *figure = &fit->figures[i].figure;
+        const struct fulcrum_reference *from =
+            seen.priors->references[figure->reference];
+        if (!is_seen(fit, figure)) {
+            struct fulcrum_string point = {.chars = NULL};
+            fulcrum_string_add(
+                &point, "%s:%zu", from->name, from->points[figure->point].index);
+            add_item(&seen.own_held_out, fulcrum_string_get(&point));
+            fulcrum_string_clear(&point);
+        }
+    }
     add_items(&seen, fulcrum_string_get(&seen.own_held_out), &seen.held_out);
     for (size_t i = 0; i < plan->model.calibration_count; i++) {
         add_items(&seen,

@@ -503,23 +503,6 @@ static int forward(void *context, const double *parameter, double *out)
     return 1;
 }
 
-static enum fulcrum_status check_plan(
-    const struct fulcrum_formula_plan *plan, struct fulcrum_error *err)
-{
-    FAIL_IF(plan->ceiling_per_s <= 0.0, err, FULCRUM_ERR_RANGE,
-        "ceiling = %g: expected a number above 0, or none", plan->ceiling_per_s);
-    for (size_t i = 0; i < plan->count; i++) {
-        FAIL_IF(!(plan->env_count[i] > 0.0) || !(plan->steps_per_s[i] > 0.0) ||
-                    isinf(plan->env_count[i]) || isinf(plan->steps_per_s[i]),
-            err, FULCRUM_ERR_RANGE,
-            "%g steps/s of %g environments: expected numbers above 0",
-            plan->steps_per_s[i], plan->env_count[i]);
-    }
-    FAIL_IF(plan->count < 2, err, FULCRUM_ERR_RANGE,
-        "%zu points for a formula: expected 2 or more", plan->count);
-    return FULCRUM_OK;
-}
-
 /* The hyperbola through the ends of the curve, where they have one. Returns how many
  * there are. */
 static size_t list_beliefs(
@@ -552,7 +535,18 @@ static size_t list_beliefs(
 enum fulcrum_status fulcrum_formula_fit(const struct fulcrum_formula_plan *plan,
     struct fulcrum_formula *out, struct fulcrum_error *err)
 {
-    TRY(check_plan(plan, err));
+    FAIL_IF(plan->ceiling_per_s <= 0.0, err, FULCRUM_ERR_RANGE,
+        "ceiling = %g: expected a number above 0, or none", plan->ceiling_per_s);
+    for (size_t i = 0; i < plan->count; i++) {
+        FAIL_IF(!(plan->env_count[i] > 0.0) || !(plan->steps_per_s[i] > 0.0) ||
+                    isinf(plan->env_count[i]) || isinf(plan->steps_per_s[i]),
+            err, FULCRUM_ERR_RANGE,
+            "%g steps/s of %g environments: expected numbers above 0",
+            plan->steps_per_s[i], plan->env_count[i]);
+    }
+    FAIL_IF(plan->count < 2, err, FULCRUM_ERR_RANGE,
+        "%zu points for a formula: expected 2 or more", plan->count);
+
     struct fulcrum_datum *data = calloc(plan->count + 1, sizeof *data);
     TRY_MEMORY(data, err, "no memory for a formula");
     for (size_t i = 0; i < plan->count; i++) {

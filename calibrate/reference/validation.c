@@ -225,29 +225,6 @@ static bool is_first_of(const struct fulcrum_reference *reference, size_t point)
     return 1;
 }
 
-/* "no calibration goes with 'A', 'B'" */
-static void name_series_without(
-    const struct fulcrum_reference *reference, struct fulcrum_validation *out)
-{
-    char list[300] = "";
-    for (size_t i = 0; i < reference->point_count; i++) {
-        if (calibration_of(reference, i)[0] == '\0' &&
-            fulcrum_reference_begins_series(reference, i)) {
-            char quoted[70];
-            (void)snprintf(quoted, sizeof quoted, "'%s'", reference->points[i].series);
-            append_text(list, sizeof list, ", ", quoted);
-        }
-    }
-    if (list[0] != '\0' && reference->calibration_count > 0) {
-        append_text(
-            out->reason, sizeof out->reason, "; ", "no calibration goes with series ");
-        append_text(out->reason, sizeof out->reason, "", list);
-    } else if (list[0] != '\0') {
-        append_text(out->reason, sizeof out->reason, "; ",
-            "no calibration goes with its workload");
-    }
-}
-
 static int by_point(const void *left, const void *right)
 {
     const struct fulcrum_compared *a = left;
@@ -269,7 +246,24 @@ static enum fulcrum_status predict_by_series(const struct fulcrum_reference *ref
             TRY(predict_from(reference, name, out, err));
         }
     }
-    name_series_without(reference, out);
+    /* "no calibration goes with 'A', 'B'" */
+    char list[300] = "";
+    for (size_t i = 0; i < reference->point_count; i++) {
+        if (calibration_of(reference, i)[0] == '\0' &&
+            fulcrum_reference_begins_series(reference, i)) {
+            char quoted[70];
+            (void)snprintf(quoted, sizeof quoted, "'%s'", reference->points[i].series);
+            append_text(list, sizeof list, ", ", quoted);
+        }
+    }
+    if (list[0] != '\0' && reference->calibration_count > 0) {
+        append_text(
+            out->reason, sizeof out->reason, "; ", "no calibration goes with series ");
+        append_text(out->reason, sizeof out->reason, "", list);
+    } else if (list[0] != '\0') {
+        append_text(out->reason, sizeof out->reason, "; ",
+            "no calibration goes with its workload");
+    }
     out->has_failed = out->has_failed || out->comparison.count == 0;
     qsort(out->comparison.items, out->comparison.count, sizeof *out->comparison.items,
         by_point);
