@@ -128,7 +128,8 @@ enum { KEPT_SWEEPS = 10, STEP_SWEEPS = 4, LAST_SWEEPS = 6, BISECTIONS = 40 };
 struct cloud {
     const struct fulcrum_posterior_problem *problem;
     size_t count;
-    size_t width; /* of a particle */
+    size_t width;  /* of a particle */
+    double *store; /* of the next four */
     double *particles;
     double *other;  /* what resampling copies to */
     double *spread; /* lower triangle of the walk's covariance */
@@ -378,19 +379,20 @@ static enum fulcrum_status begin_cloud(struct cloud *cloud,
     cloud->room_count = width + 2 * n;
     cloud->last_sweeps = LAST_SWEEPS + KEPT_SWEEPS;
     cloud->step = WALK / sqrt((double)n);
-    cloud->particles = calloc(cloud->count * width, sizeof(double));
-    cloud->other = calloc(cloud->count * width, sizeof(double));
-    cloud->spread = calloc(n * n, sizeof(double));
-    cloud->room = calloc(problem->thread_count * cloud->room_count, sizeof(double));
+    size_t room = problem->thread_count * cloud->room_count;
+    cloud->store = calloc(2 * cloud->count * width + n * n + room, sizeof(double));
     cloud->accepted = calloc(problem->thread_count, sizeof(size_t));
     *draws = (struct fulcrum_posterior_draws){.belief_count = n,
         .datum_count = problem->datum_count,
         .value = calloc(kept * n, sizeof(double)),
         .predicted = calloc(kept * problem->datum_count + 1, sizeof(double))};
-    FAIL_IF(cloud->particles == NULL || cloud->other == NULL || cloud->spread == NULL ||
-                cloud->room == NULL || cloud->accepted == NULL ||
-                draws->value == NULL || draws->predicted == NULL,
+    FAIL_IF(cloud->store == NULL || cloud->accepted == NULL || draws->value == NULL ||
+                draws->predicted == NULL,
         err, FULCRUM_ERR_NO_MEMORY, "no memory for %zu draws", kept);
+    cloud->particles = cloud->store;
+    cloud->other = cloud->particles + cloud->count * width;
+    cloud->spread = cloud->other + cloud->count * width;
+    cloud->room = cloud->spread + n * n;
     fulcrum_parallel_each(problem->thread_count, sweep_share, cloud);
     if (is_stopped(problem)) {
         return fail_stopped(err);
@@ -427,10 +429,7 @@ static enum fulcrum_status end_cloud(struct cloud *cloud,
     struct fulcrum_posterior_draws *draws, enum fulcrum_status status,
     struct fulcrum_posterior_draws *out)
 {
-    free(cloud->particles);
-    free(cloud->other);
-    free(cloud->spread);
-    free(cloud->room);
+    free(cloud->store);
     free(cloud->accepted);
     if (status == FULCRUM_OK) {
         *out = *draws;

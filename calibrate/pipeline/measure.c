@@ -97,11 +97,6 @@ struct pulse {
     double worst_rel; /* of the slower side, over its usual time */
 };
 
-static double mean_s(const struct pulse *pulse)
-{
-    return 0.5 * (pulse->side_s[0] + pulse->side_s[1]);
-}
-
 /* Both sides, each on its first core. */
 static enum fulcrum_status take_pulse(
     struct fulcrum_window_room *room, struct pulse *out, struct fulcrum_error *err)
@@ -384,7 +379,8 @@ end:
                        (wall_s * fmax(room->bench.machine.cpu.thread_count, 1.0)),
     };
     out->canary_rel = fmax(before.worst_rel, after.worst_rel);
-    out->canary_s = 0.5 * (mean_s(&before) + mean_s(&after));
+    out->canary_s = 0.25 * ((before.side_s[0] + before.side_s[1]) +
+                               (after.side_s[0] + after.side_s[1]));
     out->is_disturbed = out->canary_rel > FULCRUM_CANARY_LIMIT_REL ||
                         out->others_frac > FULCRUM_MEASURE_OTHERS_MOST_FRAC;
     (void)snprintf(room->energy_reason, sizeof room->energy_reason, "%.*s",
@@ -707,16 +703,6 @@ static bool looks_at_stages(void *user)
     return fulcrum_listener_told(&measure->listener, done, "stages");
 }
 
-static enum fulcrum_status new_recorder(struct fulcrum_recorder **out,
-    const struct fulcrum_measure_config *config, struct fulcrum_error *err)
-{
-    size_t tracks = FULCRUM_LIVE_ACTORS + config->actor_count;
-    size_t capacity = EVENTS_MOST / tracks;
-    capacity = capacity < TRACK_EVENTS_LEAST ? TRACK_EVENTS_LEAST : capacity;
-    capacity = capacity > TRACK_EVENTS_MOST ? TRACK_EVENTS_MOST : capacity;
-    return fulcrum_recorder_new(out, tracks, capacity, err);
-}
-
 static enum fulcrum_status take(struct stages_session *session,
     struct fulcrum_measured_stages *item, struct fulcrum_recorder *recorder,
     double *steps_per_s, struct fulcrum_error *err)
@@ -760,9 +746,13 @@ static enum fulcrum_status analyse(struct stages_session *session,
 static enum fulcrum_status take_recorded(struct stages_session *session,
     struct fulcrum_measured_stages *item, size_t pair, struct fulcrum_error *err)
 {
+    size_t tracks = FULCRUM_LIVE_ACTORS + item->config.actor_count;
+    size_t capacity = EVENTS_MOST / tracks;
+    capacity = capacity < TRACK_EVENTS_LEAST ? TRACK_EVENTS_LEAST : capacity;
+    capacity = capacity > TRACK_EVENTS_MOST ? TRACK_EVENTS_MOST : capacity;
     struct fulcrum_recorder *recorder = NULL;
     enum fulcrum_status status = FULCRUM_OK;
-    TRY_OR_END(new_recorder(&recorder, &item->config, err));
+    TRY_OR_END(fulcrum_recorder_new(&recorder, tracks, capacity, err));
     TRY_OR_END(take(session, item, recorder, &session->recorded_per_s[pair], err));
     status = analyse(session, item, recorder, pair, err);
 end:

@@ -158,16 +158,6 @@ enum fulcrum_status fulcrum_stage_sweep(struct fulcrum_stage_overlap *out,
     return FULCRUM_OK;
 }
 
-/* Time that costs CPU: waiting does not. */
-static double working_s(const struct fulcrum_stage_track *track)
-{
-    double sum_s = track->outside_s;
-    for (size_t k = 0; k < FULCRUM_STAGE_WORK_COUNT; k++) {
-        sum_s += track->stage_s[k];
-    }
-    return sum_s;
-}
-
 static void fill_track(struct fulcrum_stage_track *out, double window_s,
     const struct fulcrum_recorder_track *track,
     const struct fulcrum_recorder_correction *correction)
@@ -192,7 +182,10 @@ static void add_track(struct fulcrum_stage_times *times,
     const struct fulcrum_recorder_track *track,
     const struct fulcrum_recorder_correction *correction)
 {
-    double working = working_s(thread);
+    double working = thread->outside_s; /* what costs CPU: waiting does not */
+    for (size_t k = 0; k < FULCRUM_STAGE_WORK_COUNT; k++) {
+        working += thread->stage_s[k];
+    }
     double worked_s =
         isnan(thread->cpu_s) ? thread->cpu_s : fmin(thread->cpu_s, working);
     double cpu_per_s = working > 0.0 ? worked_s / working : 0.0;

@@ -91,9 +91,8 @@ static enum fulcrum_status sample_size(struct fulcrum_probe_state *state, size_t
     TRY(fulcrum_bench_time(bench, &work, &sample.value, err));
     *rough_s = fmax(sample.value, 1e-9);
     /* The first batch of a size touches memory and picks kernels: not kept. */
-    return is_warm_up
-               ? fulcrum_sample_end(state, which, bench->learner->clock, &sample, err)
-               : fulcrum_sample_keep(state, which, bench->learner->clock, &sample, err);
+    return (is_warm_up ? fulcrum_sample_end : fulcrum_sample_keep)(
+        state, which, bench->learner->clock, &sample, err);
 }
 
 static enum fulcrum_status sample_until(struct fulcrum_probe_state *state, size_t which,

@@ -20,13 +20,6 @@ struct own {
     double byte;      /* growth with all of them */
 };
 
-static enum fulcrum_status open_and_step(struct fulcrum_stepper *stepper,
-    const struct fulcrum_stage *stage, size_t number, struct fulcrum_error *err)
-{
-    TRY(fulcrum_stepper_open(stepper, stage, number, err));
-    return fulcrum_stepper_run(stepper, STEP_COUNT, NULL, err);
-}
-
 static enum fulcrum_status grow(struct fulcrum_probe_state *state,
     struct fulcrum_stepper *steppers, double until_s, struct fulcrum_error *err)
 {
@@ -38,7 +31,8 @@ static enum fulcrum_status grow(struct fulcrum_probe_state *state,
     while (count < ENV_MAX && grown_byte < GROWTH_BYTE &&
            (count < ENV_MIN || fulcrum_bench_goes_on(state->bench, until_s))) {
         struct fulcrum_stepper *stepper = &steppers[count];
-        TRY_OR_END(open_and_step(stepper, &state->bench->stage, count, err));
+        TRY_OR_END(fulcrum_stepper_open(stepper, &state->bench->stage, count, err));
+        TRY_OR_END(fulcrum_stepper_run(stepper, STEP_COUNT, NULL, err));
         elsewhere_byte += fulcrum_stepper_memory_byte(stepper);
         grown_byte = fulcrum_host_memory_byte(0, 0) - start_byte + elsewhere_byte;
         count++;

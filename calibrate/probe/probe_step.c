@@ -287,15 +287,6 @@ static enum fulcrum_status run_in_turn(
     return FULCRUM_OK;
 }
 
-/* A block: what steps in a process of its own is asked for all of it at once. */
-static enum fulcrum_status run_block(
-    struct own *own, size_t count, size_t *resets, struct fulcrum_error *err)
-{
-    return fulcrum_stepper_has_log(&own->stepper)
-               ? fulcrum_stepper_run(&own->stepper, count, resets, err)
-               : run_in_turn(own, count, resets, err);
-}
-
 /* The mean of a block of steps, clock read at its ends; `which`: BLOCK, BUSY. */
 static enum fulcrum_status sample_block(
     struct fulcrum_probe_state *state, size_t which, struct fulcrum_error *err)
@@ -307,7 +298,10 @@ static enum fulcrum_status sample_block(
     TRY(fulcrum_sample_begin(state, which, err));
     double elsewhere_s = fulcrum_stepper_cpu_s(&own->stepper);
     struct fulcrum_span begin = fulcrum_span_begin();
-    TRY(run_block(own, (size_t)count, &resets, err));
+    /* What steps in a process of its own is asked for all of the block at once. */
+    TRY(is_elsewhere(state)
+            ? fulcrum_stepper_run(&own->stepper, (size_t)count, &resets, err)
+            : run_in_turn(own, (size_t)count, &resets, err));
     struct fulcrum_span span = fulcrum_span_end(&bench->stopwatch, begin);
     elsewhere_s = fulcrum_stepper_cpu_s(&own->stepper) - elsewhere_s;
     struct fulcrum_sample sample = {.value = (span.cpu_s + elsewhere_s) / count};
@@ -804,23 +798,14 @@ static void step_report(
 const struct fulcrum_probe fulcrum_probe_step = {
     .what = "step time",
     .share = 0.16,
-    .headers = {[BLOCK] = {.name = "actor_step", .unit = "s", .condition = "alone"},
-        [BUSY] = {.name = "actor_step",
-            .unit = "s",
-            .condition = "other side busy",
-            .is_busy = true},
-        [RESET] = {.name = "reset", .unit = "s", .condition = "alone"},
-        [HANDED] = {.name = "actor_step_handed_over",
-            .unit = "s",
-            .condition = "alone"},
-        [SINGLE] = {.name = "actor_step_single",
-            .unit = "s",
-            .condition = "alone",
-            .most_in_file = SINGLE_REPORT_MAX},
-        [RESETS] = {.name = "resets_per_step", .is_inside = true},
-        [BUSY_RESETS] = {.name = "resets_per_step",
-            .is_busy = true,
-            .is_inside = true}},
+    .headers = {[BLOCK] = {"actor_step", "s", NULL, "alone", false, false, 0},
+        [BUSY] = {"actor_step", "s", NULL, "other side busy", true, false, 0},
+        [RESET] = {"reset", "s", NULL, "alone", false, false, 0},
+        [HANDED] = {"actor_step_handed_over", "s", NULL, "alone", false, false, 0},
+        [SINGLE] = {"actor_step_single", "s", NULL, "alone", false, false,
+            SINGLE_REPORT_MAX},
+        [RESETS] = {"resets_per_step", NULL, NULL, NULL, false, true, 0},
+        [BUSY_RESETS] = {"resets_per_step", NULL, NULL, NULL, true, true, 0}},
     .own_byte = sizeof(struct own),
     .open = step_open,
     .close = step_close,

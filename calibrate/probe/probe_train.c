@@ -101,9 +101,8 @@ static enum fulcrum_status sample_step(
     TRY(fulcrum_bench_time(bench, &work, &sample.value, err));
     own->rough_s[i] = fmax(sample.value, 1e-9);
     /* The first step touches its buffers for the first time: not kept. */
-    return is_warm_up
-               ? fulcrum_sample_end(state, 0, bench->learner->clock, &sample, err)
-               : fulcrum_sample_keep(state, 0, bench->learner->clock, &sample, err);
+    return (is_warm_up ? fulcrum_sample_end : fulcrum_sample_keep)(
+        state, 0, bench->learner->clock, &sample, err);
 }
 
 static enum fulcrum_status train_visit(
@@ -241,10 +240,7 @@ static void train_report(
 const struct fulcrum_probe fulcrum_probe_train = {
     .what = "training step",
     .share = 0.20,
-    .headers = {{.name = "train_step",
-        .unit = "s",
-        .x_name = "train_step_flop",
-        .condition = "alone"}},
+    .headers = {{"train_step", "s", "train_step_flop", "alone", false, false, 0}},
     .own_byte = sizeof(struct own),
     .open = train_open,
     .close = train_close,

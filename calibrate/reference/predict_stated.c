@@ -187,11 +187,6 @@ static bool read_change(
     return 1;
 }
 
-static bool is_gain(const char *quantity)
-{
-    return fnmatch("*_gain_frac", quantity, 0) == 0;
-}
-
 /* Rates add up, so that so many fewer GPUs do the same. */
 static bool is_fewer(const char *quantity)
 {
@@ -261,7 +256,7 @@ static enum fulcrum_status predict_change(
         const char *quantity = point->observations[k].quantity;
         /* That the family's own gain is met is an identity. */
         if ((index == family.point && k == family.observation) ||
-            !(is_gain(quantity) || is_fewer(quantity))) {
+            !(fnmatch("*_gain_frac", quantity, 0) == 0 || is_fewer(quantity))) {
             continue;
         }
         TRY(fulcrum_observed_check(reference, index, k, quantity, err));

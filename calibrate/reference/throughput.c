@@ -47,8 +47,9 @@ struct solved {
 /* What one thread works with. */
 struct context {
     struct fulcrum_throughput *model;
-    struct fulcrum_predictor **predictors; /* one per reference */
-    struct solved *solved;                 /* one per place */
+    struct fulcrum_predictor *
+        *predictors;       /* one per reference; borrowed, as the next */
+    struct solved *solved; /* one per place */
 };
 
 struct fulcrum_throughput {
@@ -59,7 +60,10 @@ struct fulcrum_throughput {
     size_t place_count;
     struct fulcrum_figure *figures;
     size_t figure_count;
-    void **contexts; /* struct context, one per thread */
+    struct context *own; /* one per thread, as the next three */
+    void **contexts;     /* places of those */
+    struct fulcrum_predictor **predictors;
+    struct solved *solved;
 };
 
 static enum fulcrum_status find_fields(
@@ -251,22 +255,21 @@ static enum fulcrum_status begin_figures(
     model->scenarios = calloc(references, sizeof(struct fulcrum_scenario *));
     model->places = calloc(most, sizeof *model->places);
     model->figures = calloc(most, sizeof *model->figures);
+    model->own = calloc(plan->thread_count, sizeof *model->own);
     model->contexts = calloc(plan->thread_count, sizeof(void *));
-    bool is_there = model->scenarios != NULL && model->places != NULL &&
-                    model->figures != NULL && model->contexts != NULL;
-    for (size_t i = 0; is_there && i < plan->thread_count; i++) {
-        struct context *context = calloc(1, sizeof *context);
-        model->contexts[i] = context;
-        is_there = context != NULL;
-        if (is_there) {
-            context->model = model;
-            context->predictors =
-                calloc(references, sizeof(struct fulcrum_predictor *));
-            context->solved = calloc(most, sizeof *context->solved);
-            is_there = context->predictors != NULL && context->solved != NULL;
-        }
+    model->predictors =
+        calloc(plan->thread_count * references, sizeof(struct fulcrum_predictor *));
+    model->solved = calloc(plan->thread_count * most, sizeof *model->solved);
+    FAIL_IF(model->scenarios == NULL || model->places == NULL ||
+                model->figures == NULL || model->own == NULL ||
+                model->contexts == NULL || model->predictors == NULL ||
+                model->solved == NULL,
+        err, FULCRUM_ERR_NO_MEMORY, "no memory for references");
+    for (size_t i = 0; i < plan->thread_count; i++) {
+        model->own[i] = (struct context){
+            model, model->predictors + i * references, model->solved + i * most};
+        model->contexts[i] = &model->own[i];
     }
-    FAIL_IF(!is_there, err, FULCRUM_ERR_NO_MEMORY, "no memory for references");
     return FULCRUM_OK;
 }
 
@@ -283,10 +286,8 @@ static enum fulcrum_status make_predictors(
     enum fulcrum_status status =
         fulcrum_scenario_new(&inputs, &model->scenarios[reference], err);
     for (size_t i = 0; i < plan->thread_count && status == FULCRUM_OK; i++) {
-        struct context *context = model->contexts[i];
-        assert(context != NULL);
         status = fulcrum_predictor_new(
-            model->scenarios[reference], &context->predictors[reference], err);
+            model->scenarios[reference], &model->own[i].predictors[reference], err);
     }
     return status == FULCRUM_OK
                ? status
@@ -320,27 +321,21 @@ void fulcrum_throughput_free(struct fulcrum_throughput *model)
     if (model == NULL) {
         return;
     }
-    for (size_t i = 0; model->contexts != NULL && i < model->plan.thread_count; i++) {
-        struct context *context = model->contexts[i];
-        for (size_t r = 0; context != NULL && context->predictors != NULL &&
-                           r < model->plan.reference_count;
-             r++) {
-            fulcrum_predictor_free(context->predictors[r]);
-        }
-        if (context != NULL) {
-            free((void *)context->predictors);
-            free(context->solved);
-        }
-        free(context);
+    size_t references = model->plan.reference_count;
+    size_t predictors = model->plan.thread_count * references;
+    for (size_t i = 0; model->predictors != NULL && i < predictors; i++) {
+        fulcrum_predictor_free(model->predictors[i]);
     }
-    for (size_t r = 0; model->scenarios != NULL && r < model->plan.reference_count;
-         r++) {
+    for (size_t r = 0; model->scenarios != NULL && r < references; r++) {
         fulcrum_scenario_free(model->scenarios[r]);
     }
     free((void *)model->scenarios);
     free(model->places);
     free(model->figures);
+    free(model->own);
     free((void *)model->contexts);
+    free((void *)model->predictors);
+    free(model->solved);
     free(model);
 }
 
@@ -444,7 +439,7 @@ enum fulcrum_status fulcrum_throughput_correct(struct fulcrum_throughput *model,
     const struct trial quick = {
         .parameter = parameter, .solver = {.method = FULCRUM_METHOD_FAST}};
     const struct trial exact = {.parameter = parameter, .solver = *solver};
-    const struct context *own = model->contexts[0];
+    const struct context *own = &model->own[0];
     for (size_t i = 0; i < model->place_count; i++) {
         struct place *place = &model->places[i];
         struct solved fast;
@@ -641,9 +636,7 @@ static void add_baselines(struct job *job)
         const struct trial trial = {.parameter = &none,
             .solver = {.method = FULCRUM_METHOD_PRODUCT_FORM},
             .wants_bound = k == 1};
-        void *own = fulcrum_throughput_contexts(job->model)[0];
-        assert(own != NULL);
-        bool can_run = fill_figures(own, &trial, 0, job->work) != 0;
+        bool can_run = fill_figures(&job->model->own[0], &trial, 0, job->work) != 0;
         for (size_t i = 0; i < job->out->count && can_run; i++) {
             job->out->items[i].baseline[baselines[k]] = job->work[i];
         }
