@@ -7,8 +7,6 @@
 
 #include "calibrate/device/device.h"
 
-/* The devices that learners run on. */
-
 /* Only its `open` is set where the build has no OpenCL. */
 extern const struct fulcrum_device fulcrum_device_opencl;
 

@@ -99,8 +99,6 @@ void fulcrum_cuda_driver_close(struct fulcrum_cuda_driver *driver)
     *driver = (struct fulcrum_cuda_driver){0};
 }
 
-/* Products of matrices by cuBLAS, where it is installed. */
-
 static const struct fulcrum_symbol blas_symbols[] = {
 #define X(result, member, symbol, is_optional, parameters)                             \
     {symbol, offsetof(struct fulcrum_cuda_blas, member), is_optional},

@@ -51,8 +51,6 @@ struct fulcrum_cuda_share {
     double sm_count; /* really granted */
 };
 
-/* The kernels of the networks, compiled by the CUDA driver. */
-
 /*
  * kernels/network.ptx is text of a version and for a processor that every driver since
  * CUDA 9 and every GPU since Pascal accepts; kernels/make_ptx.sh makes it from

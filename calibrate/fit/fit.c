@@ -108,8 +108,6 @@ static double robust_variance(const struct fulcrum_fit_state *fit)
            (mean * mean);
 }
 
-/* Parameters on the scale where they move freely, and back. */
-
 double fulcrum_fit_to_scale(enum fulcrum_scale scale, double value)
 {
     return scale == FULCRUM_SCALE_LOG     ? log(value)
@@ -131,8 +129,6 @@ double fulcrum_fit_natural_slope(enum fulcrum_scale scale, double value)
                                           : 1;
 }
 
-/* Standard errors, covariance and warnings of a solved fit. */
-
 /*
  * The covariance is Huber's for robust regression: the variance of a point times the
  * inverse of slopes' slopes, carried to natural units by the slope of each scale. More
@@ -144,7 +140,6 @@ double fulcrum_fit_natural_slope(enum fulcrum_scale scale, double value)
 /* Posterior over prior deviation from which a parameter counts as "all prior". */
 static const double prior_share_limit = 0.75;
 
-/* Fitted parameters that have a prior. */
 static size_t fit_prior_count(const struct fulcrum_fit_problem *problem)
 {
     size_t count = 0;
@@ -497,7 +492,6 @@ static enum fulcrum_status no_fit(
         err, FULCRUM_ERR_NO_FIT, "%s: %s", fit->problem->points.what, why);
 }
 
-/* Makes a solver for the present set of free parameters. */
 static enum fulcrum_status renew_solver(
     struct fulcrum_fit_state *fit, struct fulcrum_error *err)
 {
@@ -572,7 +566,6 @@ static void reweigh(struct fulcrum_fit_state *fit)
     }
 }
 
-/* Alternates solving and reweighting until the parameters stay where they are. */
 static enum fulcrum_status iterate(
     struct fulcrum_fit_state *fit, gsl_vector *q, struct fulcrum_error *err)
 {

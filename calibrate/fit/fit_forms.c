@@ -14,8 +14,6 @@
 #include "model/predict/to_network.h"
 #include "model/try.h"
 
-/* Samples sorted and reduced to one median per x. */
-
 /* x increasing, y the median of the samples at that x. */
 struct points {
     double *x;
@@ -58,8 +56,6 @@ static enum fulcrum_status new_points(struct points *out,
     *out = set;
     return FULCRUM_OK;
 }
-
-/* The line t(b) = t0 + t1 b, and whether it may replace a table. */
 
 /* BLAS libraries switch kernels with the size, which no line follows. */
 static const double most_off_rel = 0.05;
@@ -114,8 +110,6 @@ enum fulcrum_status fulcrum_fit_batch_time(struct fulcrum_line_fit *out,
     free_points(&set);
     return status;
 }
-
-/* How much longer a batch takes after the learner paused. */
 
 /* Of a median, where few samples lie behind it. */
 #define NOISE_REL 0.02

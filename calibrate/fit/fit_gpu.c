@@ -7,8 +7,6 @@
 #include "model/design/scale.h"
 #include "model/try.h"
 
-/* Watts of a GPU: (12). */
-
 /*
  * Which parameters the levels can tell is decided by which levels there are, before any
  * number is looked at: the idle draw needs a GPU that nobody holds, the exponent five
@@ -175,8 +173,6 @@ enum fulcrum_status fulcrum_fit_gpu_power(struct fulcrum_gpu_power_fit *out,
     *out = result;
     return FULCRUM_OK;
 }
-
-/* Times on fewer SMs: (5) and (6). */
 
 /*
  * Inference on s of S SMs takes A + B S/s + (C + D S/s) b: four numbers, as many as t0,

@@ -31,7 +31,6 @@
 #include "model/stream.h"
 #include "model/try.h"
 
-/* A parameter at z, natural units. */
 static double natural_at(const struct fulcrum_belief *belief, double z)
 {
     double q = fulcrum_fit_to_scale(belief->scale, belief->value);
@@ -84,7 +83,6 @@ static double misfit_of(
     return 0.5 * sum;
 }
 
-/* Half the sum of squares of z. */
 static double penalty_of(
     const struct fulcrum_posterior_problem *problem, const double *z)
 {
@@ -94,8 +92,6 @@ static double penalty_of(
     }
     return 0.5 * sum;
 }
-
-/* Draws of a prior or a posterior, and what they say. */
 
 /*
  * Sequential Monte Carlo (Del Moral, Doucet and Jasra 2006). Few data that fit many
@@ -190,7 +186,6 @@ static void run_particle(
     }
 }
 
-/* One step of a particle's random walk. */
 static bool move_particle(
     struct cloud *cloud, size_t thread, size_t k, const gsl_rng *rng)
 {
@@ -546,8 +541,6 @@ enum fulcrum_status fulcrum_posterior_summarise(
     free(sorted);
     return FULCRUM_OK;
 }
-
-/* The best values. */
 
 /* In prior standard deviations. */
 #define SLOPE_STEP   0.2

@@ -293,7 +293,6 @@ static void end_source(struct fulcrum_energy_meterset *set, struct source *sourc
     }
 }
 
-/* Adds to a text, cut where it is full. */
 static void add_reason(char *text, size_t size, const char *more)
 {
     size_t length = strlen(text);

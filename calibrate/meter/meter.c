@@ -11,8 +11,6 @@
 
 #include "model/try.h"
 
-/* One-line files of the kernel. */
-
 enum fulcrum_status fulcrum_meter_path(char path[FULCRUM_METER_PATH_SIZE],
     struct fulcrum_error *err, const char *format, ...)
 {

@@ -105,8 +105,6 @@ FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_meter_open_first(
     const struct fulcrum_meter **meter, struct fulcrum_meter_state **out,
     enum fulcrum_meter_scope scope, const char *root, struct fulcrum_error *err);
 
-/* The meters that the table lists. */
-
 extern const struct fulcrum_meter fulcrum_meter_powercap;
 extern const struct fulcrum_meter fulcrum_meter_perf;
 extern const struct fulcrum_meter fulcrum_meter_nvml;

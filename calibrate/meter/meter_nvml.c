@@ -332,8 +332,6 @@ const struct fulcrum_meter fulcrum_meter_nvml = {
     .why = nvml_why,
 };
 
-/* NVIDIA's management library. */
-
 /*
  * The library is opened when it is asked for and needed by nothing else. A call that an
  * older one does not have is like a GPU that does not support it. The driver may refuse

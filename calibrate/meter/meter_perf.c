@@ -15,8 +15,6 @@
 #include "calibrate/meter/meter.h"
 #include "model/try.h"
 
-/* How the kernel describes its energy events. */
-
 static const char unit_folder[] = "sys/bus/event_source/devices/power";
 
 struct perf_event {

@@ -128,8 +128,6 @@ void fulcrum_lstm_init(
     }
 }
 
-/* What an R2D2 learner is to do: layers and replay. */
-
 /* Returns the elements of one output image of the last convolution. */
 static size_t make_convolutions(
     struct fulcrum_r2d2_layers *layers, const struct fulcrum_r2d2_shape *shape)

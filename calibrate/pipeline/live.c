@@ -93,7 +93,6 @@ static void give_up(struct fulcrum_live *live, const struct fulcrum_error *why)
     fulcrum_request_queue_close(live->request_queue);
 }
 
-/* One step of each environment of the actor. Returns 0 where one of them failed. */
 static int step_all(struct actor *actor)
 {
     struct fulcrum_live *live = actor->live;
@@ -388,7 +387,6 @@ static void *train(void *argument)
     return NULL;
 }
 
-/* How many requests the server waits for, and takes at most. */
 static enum fulcrum_status set_batching(
     struct fulcrum_live *live, struct fulcrum_error *err)
 {
@@ -593,8 +591,6 @@ void fulcrum_live_read(struct fulcrum_live *live, struct fulcrum_live_reading *o
         out->actor_cpu_s += actor_cpu_s(live, i);
     }
 }
-
-/* The replay buffer. */
 
 /*
  * A ring per environment, so that the steps of a sequence are neighbours, under one

@@ -428,7 +428,6 @@ static size_t count_calm(const struct fulcrum_measured *item)
     return calm;
 }
 
-/* Windows that are still wanted of an item. */
 static bool is_wanted(
     const struct fulcrum_measure_options *options, const struct fulcrum_measured *item)
 {
@@ -523,7 +522,6 @@ static enum fulcrum_status keep_failure(struct fulcrum_window_room *room,
     return open_steppers(room, err);
 }
 
-/* One window of an item. */
 static enum fulcrum_status measure_item(
     struct session *session, struct fulcrum_measured *item, struct fulcrum_error *err)
 {
@@ -542,7 +540,6 @@ static enum fulcrum_status measure_item(
     return keep_failure(&session->room, &why, item->failure, err);
 }
 
-/* Rounds of one window of each item that wants one. */
 static enum fulcrum_status measure_all(
     struct session *session, struct fulcrum_error *err)
 {
@@ -693,7 +690,6 @@ static enum fulcrum_status check_stages(
     return check_configs(measure, err);
 }
 
-/* Tells whoever waits how far the run is, and asks whether to go on. */
 static bool looks_at_stages(void *user)
 {
     const struct stages_session *session = user;

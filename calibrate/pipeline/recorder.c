@@ -241,7 +241,6 @@ static int cut(
     return 1;
 }
 
-/* Enters the stage whose frame is at `depth`. */
 static void enter(
     struct track *track, enum fulcrum_stage_kind kind, double now_s, bool is_chained)
 {
@@ -249,7 +248,6 @@ static void enter(
         .begin_s = now_s, .kind = (uint8_t)kind, .is_chained = (uint8_t)is_chained};
 }
 
-/* Counts the innermost stage, which ends now. */
 static void leave(const struct fulcrum_recorder *recorder, struct track *track,
     double now_s, bool is_chained)
 {
@@ -348,7 +346,6 @@ struct fulcrum_recorder_track fulcrum_recorder_read(
 /* Blocks short enough that most of them run undisturbed. */
 enum { BLOCKS = 61, BLOCK_EVENTS = 500 };
 
-/* Of each block, per event. */
 struct blocks {
     double pair_s[BLOCKS];
     double pair_inside_s[BLOCKS];
@@ -443,8 +440,6 @@ enum fulcrum_status fulcrum_recorder_cost_of_pairs(struct fulcrum_recorder_pairs
     free(cost_frac);
     return FULCRUM_OK;
 }
-
-/* A recording as a trace file. */
 
 /* Both begin with begin_s and end_s. */
 int fulcrum_recorder_by_begin(const void *left, const void *right)

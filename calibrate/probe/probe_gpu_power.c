@@ -21,8 +21,6 @@
 #include "calibrate/meter/nvml.h"
 #include "model/try.h"
 
-/* Keeps a learner's device busy for a given share of the time. */
-
 /* The batch that is inferred: about half the actors of a run. */
 #define INFERENCE_BATCH 64
 
@@ -92,8 +90,6 @@ enum fulcrum_status fulcrum_duty_cycle_run(struct fulcrum_duty_cycle_reading *ou
 
 /* Windows are a little longer than the least, since clocks of two programs differ. */
 #define LONGER 1.05
-
-/* What GPUs draw before a program takes one. */
 
 #define BUDGET_FRAC (1.0 / 12.0)
 

@@ -109,7 +109,6 @@ static enum fulcrum_status sample_until(struct fulcrum_probe_state *state, size_
     return FULCRUM_OK;
 }
 
-/* Every size once without keeping it. */
 static enum fulcrum_status warm_up(
     struct fulcrum_probe_state *state, struct fulcrum_error *err)
 {

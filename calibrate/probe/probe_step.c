@@ -33,8 +33,6 @@
 #include "calibrate/statistics.h"
 #include "model/try.h"
 
-/* A learner kept busy on a thread of its own. */
-
 /* Large enough to be busy with arithmetic, short enough to end soon. */
 #define BATCH_COUNT 32
 
@@ -358,7 +356,6 @@ static enum fulcrum_status time_there(struct fulcrum_stepper *stepper,
     return status;
 }
 
-/* Adds `count` values with one canary beside all of them. */
 static enum fulcrum_status add_all(struct fulcrum_recording *recording,
     const double *value_s, size_t count, double canary_s, struct fulcrum_error *err)
 {
@@ -389,7 +386,6 @@ static enum fulcrum_status sample_times(struct fulcrum_probe_state *state,
         all.canary_s, err);
 }
 
-/* A block of steps that are timed one by one. */
 static enum fulcrum_status sample_singles(
     struct fulcrum_probe_state *state, struct fulcrum_error *err)
 {
@@ -443,7 +439,6 @@ static enum fulcrum_status sample_short_blocks(
         &state->recording[SINGLE], value_s, SHORT_BLOCK_COUNT, all.canary_s, err);
 }
 
-/* One reset after the other: for environments whose reset is too short to time. */
 static enum fulcrum_status sample_reset_block(
     struct fulcrum_probe_state *state, struct fulcrum_error *err)
 {
@@ -462,7 +457,6 @@ static enum fulcrum_status sample_reset_block(
     return fulcrum_sample_keep(state, RESET, FULCRUM_CLOCK_CPU, &sample, err);
 }
 
-/* Of this thread and of all that step for it. */
 static double stepping_cpu_s(const struct own *own)
 {
     double cpu_s = fulcrum_thread_cpu_s() + fulcrum_stepper_cpu_s(&own->stepper);

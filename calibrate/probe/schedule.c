@@ -57,8 +57,6 @@ double fulcrum_schedule_visit_end(const struct fulcrum_schedule *schedule,
     return elapsed_s + left_s * schedule->share[probe] / to_come;
 }
 
-/* On how many SMs a GPU is measured. */
-
 /*
  * Times go with 1 / SMs, so that shares get closer towards the fewest; those of Inci et
  * al.'s Figure 4 (all, 3/4, 1/2, 1/4, 1/8) are among them.
@@ -98,8 +96,6 @@ size_t fulcrum_sm_counts(
     }
     return count;
 }
-
-/* At how many threads throughput is measured. */
 
 #define SMALL_THREAD_COUNT 8
 
@@ -141,8 +137,6 @@ size_t fulcrum_thread_counts(size_t out[FULCRUM_THREAD_COUNTS_MAX], size_t core_
     }
     return count;
 }
-
-/* Training steps small enough to measure, and the step they stand for. */
 
 /*
  * Shorter sequences before fewer sequences: matrices keep their width, hence their

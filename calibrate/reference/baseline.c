@@ -24,8 +24,6 @@ static const enum fulcrum_predicted kept[] = {FULCRUM_OUTPUT_steps_per_s,
     FULCRUM_OUTPUT_cpu_w, FULCRUM_OUTPUT_gpu_w, FULCRUM_OUTPUT_system_w};
 enum { KEPT = sizeof kept / sizeof kept[0] };
 
-/* Checks. */
-
 static const char *const outcomes[] = {"passed", "failed", "skipped"};
 
 void fulcrum_check_add(struct fulcrum_table *checks, const char *suite,
@@ -77,8 +75,6 @@ static void say_moved(struct fulcrum_string *fault, double from, double to)
             fault, ": moved by %.2g %%", 100.0 * (to < from ? -moved_rel : moved_rel));
     }
 }
-
-/* Runs. */
 
 /* As a stored run keeps it: with six digits; NAN stays NAN. */
 static double six_digits(double value)
@@ -201,8 +197,6 @@ end:
     fulcrum_document_free(document);
     return status;
 }
-
-/* What has moved. */
 
 /* A row of a table of points or designs. The JSON of `validate` has more digits than a
  * stored run. */

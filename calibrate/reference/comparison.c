@@ -8,8 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What of a reference a calibration's fit has seen, as its notes tell. */
-
 /* Whether "a, b, c:d" has the item of `length`, followed by its end or one of `ends`.
  * Items are compared where they begin, as a series may have ", " in its name. */
 static bool has(const char *list, const char *item, size_t length, const char *ends)

@@ -229,10 +229,8 @@ static void add_notes(
  * has.
  */
 
-/* The rows after those of the stages. */
 enum { ROW_OUTSIDE = FULCRUM_STAGE_KIND_COUNT, ROW_IDLE, ROW_COUNT };
 
-/* One configuration with its stages recorded. */
 struct run {
     char name[128];
     const struct fulcrum_measured_stages *measured;
@@ -401,7 +399,6 @@ static void note_recording(struct fulcrum_result *result, const struct run *run)
     }
 }
 
-/* Whether configurations differ in how they batch. */
 static bool has_rules(const struct fulcrum_stages_measurement *stages)
 {
     const struct fulcrum_measure_config *first = &stages->items[0].config;

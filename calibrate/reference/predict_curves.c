@@ -115,7 +115,6 @@ static const char *observed_of(
                : "steps_per_s";
 }
 
-/* Takes the first observation whose quantity has the pattern. */
 static enum fulcrum_status read_observed(const struct curve *curve,
     struct reading *reading, const char *pattern, const char *expected,
     struct fulcrum_error *err)
@@ -717,8 +716,6 @@ static enum fulcrum_status predict_node_counts(
     }
     return FULCRUM_OK;
 }
-
-/* The kinds of curves. */
 
 struct curve_kind {
     const char *needed[2]; /* fields of the design */

@@ -63,8 +63,6 @@ struct job {
     double part_end;
 };
 
-/* What is fitted to what. */
-
 static bool is_set(const struct fulcrum_reference_fit_plan *plan, const char *path)
 {
     for (size_t i = 0; i < plan->model.setting_count; i++) {
@@ -261,8 +259,6 @@ static enum fulcrum_status begin_job(struct job *job, struct fulcrum_error *err)
     return FULCRUM_OK;
 }
 
-/* The stages. */
-
 /* What comes next is part `index` of `count` of a stage: tells the plan's watcher. */
 static void enter(struct job *job, enum stage stage, size_t index, size_t count)
 {
@@ -272,7 +268,6 @@ static void enter(struct job *job, enum stage stage, size_t index, size_t count)
     tell(job, 0.0);
 }
 
-/* Corrects the fast method by simulations at these parameters. */
 static enum fulcrum_status correct(
     struct job *job, const double *value, uint64_t seed, struct fulcrum_error *err)
 {
@@ -283,7 +278,6 @@ static enum fulcrum_status correct(
     return fulcrum_throughput_correct(job->model, value, &solver, err);
 }
 
-/* The same at the centres of the priors. */
 static enum fulcrum_status correct_centre(struct job *job, struct fulcrum_error *err)
 {
     double *centre = calloc(job->problem.belief_count, sizeof *centre);
@@ -602,7 +596,6 @@ static double natural_slope(const struct fulcrum_fitted_parameter *parameter)
     return fulcrum_fit_natural_slope(parameter->prior.scale, parameter->mode);
 }
 
-/* Draws of the calibration's parameters; those that were not fitted have none. */
 static enum fulcrum_status apply_draws(const struct fulcrum_reference_fit *fit,
     struct fulcrum_calibration *calibration, struct fulcrum_error *err)
 {

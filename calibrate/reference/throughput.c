@@ -37,14 +37,12 @@ struct place {
     double factor; /* of its rate: what a simulation makes of it */
 };
 
-/* What one design point gives. */
 struct solved {
     double steps_per_s;
     double cpu_w;
     double gpu_w;
 };
 
-/* What one thread works with. */
 struct context {
     struct fulcrum_throughput *model;
     struct fulcrum_predictor *
@@ -196,7 +194,6 @@ static bool knows_watts(const struct fulcrum_throughput_plan *plan,
     return !is_gpu || design->machine.accelerator == FULCRUM_ACCELERATOR_GPU;
 }
 
-/* Adds an observation, if it can be known. */
 static enum fulcrum_status add_figure(struct fulcrum_throughput *model,
     size_t reference, size_t point, size_t observation, struct fulcrum_error *err)
 {
@@ -487,7 +484,6 @@ static struct fulcrum_formula formula_of(
         .cap_per_s = isnan(plan->ceiling_per_s) ? HUGE_VAL : parameter[CAP]};
 }
 
-/* A fulcrum_forward. */
 static int forward(void *context, const double *parameter, double *out)
 {
     const struct fulcrum_formula_plan *plan = context;

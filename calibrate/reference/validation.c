@@ -33,7 +33,6 @@ static const struct {
         "figures that describe the GPUs"},
 };
 
-/* Room for every observation of the reference. */
 static enum fulcrum_status begin_comparison(struct fulcrum_comparison *out,
     const struct fulcrum_reference *reference, struct fulcrum_error *err)
 {
@@ -235,7 +234,6 @@ static int by_point(const void *left, const void *right)
     return a->observation < b->observation ? -1 : 1;
 }
 
-/* Each series from its own calibration. */
 static enum fulcrum_status predict_by_series(const struct fulcrum_reference *reference,
     struct fulcrum_validation *out, struct fulcrum_error *err)
 {
@@ -303,8 +301,6 @@ void fulcrum_validation_clear(struct fulcrum_validation *validation)
 {
     fulcrum_comparison_clear(&validation->comparison);
 }
-
-/* The result. */
 
 /* The points that a set is judged by: those predicted, or the fitted ones where a fit
  * has seen them all. */
@@ -411,7 +407,6 @@ static void add_fitted_count(struct fulcrum_table *table,
         (double)errors->count);
 }
 
-/* Begins a row. */
 static void add_name(struct fulcrum_table *table, const struct fulcrum_validation *set)
 {
     fulcrum_table_row(table);
