@@ -697,28 +697,6 @@ static struct trace trace_take(const struct r2d2 *net, struct fulcrum_arena *are
     return trace;
 }
 
-static struct gradients gradients_take(const struct r2d2 *net,
-    struct fulcrum_arena *arena, size_t step_count, size_t batch_count)
-{
-    const struct fulcrum_r2d2_layers *layers = &net->layers;
-    size_t rows = step_count * batch_count;
-    size_t units = layers->lstm.unit_count;
-    return (struct gradients){
-        .q = fulcrum_arena_take(arena, rows * layers->action_count),
-        .advantage = fulcrum_arena_take(arena, rows * layers->action_count),
-        .value = fulcrum_arena_take(arena, rows),
-        .head_hidden =
-            fulcrum_arena_take(arena, rows * layers->value_hidden.output_count),
-        .head_input = fulcrum_arena_take(arena, rows * units),
-        .core = {.hidden = fulcrum_arena_take(arena, rows * units),
-            .gates = fulcrum_arena_take(arena, rows * layers->lstm.gates.output_count),
-            .cell = fulcrum_arena_take(arena, batch_count * units),
-            .recurrent = fulcrum_arena_take(arena, batch_count * units)},
-        .core_input = fulcrum_arena_take(arena, rows * layers->lstm.gates.input_count),
-        .dense = fulcrum_arena_take(arena, rows * layers->dense.output_count),
-        .conv = fulcrum_arena_take(arena, rows * layers->dense.input_count)};
-}
-
 /* Rows [first, first + count) of a batch; count is at most the chunk. */
 struct chunk {
     size_t first;
@@ -948,7 +926,23 @@ static void take_training(struct r2d2 *r2d2)
     size_t longest = larger(options->train_burn_in, segment);
     r2d2->online = trace_take(r2d2, arena, segment, batch, segment * batch);
     r2d2->target = trace_take(r2d2, arena, longest, batch, r2d2->chunk);
-    r2d2->gradients = gradients_take(r2d2, arena, options->train_unroll, batch);
+    const struct fulcrum_r2d2_layers *layers = &r2d2->layers;
+    size_t rows = options->train_unroll * batch;
+    size_t units = layers->lstm.unit_count;
+    r2d2->gradients = (struct gradients){
+        .q = fulcrum_arena_take(arena, rows * layers->action_count),
+        .advantage = fulcrum_arena_take(arena, rows * layers->action_count),
+        .value = fulcrum_arena_take(arena, rows),
+        .head_hidden =
+            fulcrum_arena_take(arena, rows * layers->value_hidden.output_count),
+        .head_input = fulcrum_arena_take(arena, rows * units),
+        .core = {.hidden = fulcrum_arena_take(arena, rows * units),
+            .gates = fulcrum_arena_take(arena, rows * layers->lstm.gates.output_count),
+            .cell = fulcrum_arena_take(arena, batch * units),
+            .recurrent = fulcrum_arena_take(arena, batch * units)},
+        .core_input = fulcrum_arena_take(arena, rows * layers->lstm.gates.input_count),
+        .dense = fulcrum_arena_take(arena, rows * layers->dense.output_count),
+        .conv = fulcrum_arena_take(arena, rows * layers->dense.input_count)};
 }
 
 static void r2d2_init(const struct fulcrum_learner_state *network, float *parameters,

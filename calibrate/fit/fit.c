@@ -296,25 +296,6 @@ static enum fulcrum_status sign_runs(
     return FULCRUM_OK;
 }
 
-static unsigned warnings_of(const struct fulcrum_fit_result *result, size_t free_count)
-{
-    const struct fulcrum_fit_residuals *residuals = &result->residuals;
-    unsigned flags = 0;
-    flags |= residuals->count < free_count + 2 ? FULCRUM_FIT_TOO_FEW_POINTS : 0U;
-    flags |= residuals->rms_rel > 0.05 ? FULCRUM_FIT_MISFIT : 0U;
-    /* One chance in 200 under random signs. */
-    flags |= residuals->sign_runs_z < -2.58 ? FULCRUM_FIT_SIGN_RUNS : 0U;
-    flags |= residuals->outlier_count > 0 ? FULCRUM_FIT_OUTLIERS : 0U;
-    flags |= result->noise_rel > 0 ? 0U : FULCRUM_FIT_UNKNOWN_ERROR;
-    unsigned marks = 0;
-    for (size_t i = 0; i < result->parameter_count; i++) {
-        marks |= result->parameter[i].marks;
-    }
-    flags |= (marks & FULCRUM_FIT_AT_BOUND) != 0 ? FULCRUM_FIT_BOUND_REACHED : 0U;
-    flags |= (marks & FULCRUM_FIT_NOT_IDENTIFIED) != 0 ? FULCRUM_FIT_UNIDENTIFIED : 0U;
-    return flags;
-}
-
 /*
  * Estimates, covariance, residuals and warnings of a solved fit, whose `fitted`,
  * `scale` and `weight` belong to its parameters.
@@ -361,7 +342,21 @@ static enum fulcrum_status fit_result_of(struct fulcrum_fit_result *out,
     out->residuals.degrees_of_freedom =
         (double)(problem->points.count + fit_prior_count(problem)) -
         (double)unknown_count;
-    out->warnings = warnings_of(out, unknown_count);
+    const struct fulcrum_fit_residuals *residuals = &out->residuals;
+    unsigned flags = 0;
+    flags |= residuals->count < unknown_count + 2 ? FULCRUM_FIT_TOO_FEW_POINTS : 0U;
+    flags |= residuals->rms_rel > 0.05 ? FULCRUM_FIT_MISFIT : 0U;
+    /* One chance in 200 under random signs. */
+    flags |= residuals->sign_runs_z < -2.58 ? FULCRUM_FIT_SIGN_RUNS : 0U;
+    flags |= residuals->outlier_count > 0 ? FULCRUM_FIT_OUTLIERS : 0U;
+    flags |= out->noise_rel > 0 ? 0U : FULCRUM_FIT_UNKNOWN_ERROR;
+    unsigned marks = 0;
+    for (size_t i = 0; i < out->parameter_count; i++) {
+        marks |= out->parameter[i].marks;
+    }
+    flags |= (marks & FULCRUM_FIT_AT_BOUND) != 0 ? FULCRUM_FIT_BOUND_REACHED : 0U;
+    flags |= (marks & FULCRUM_FIT_NOT_IDENTIFIED) != 0 ? FULCRUM_FIT_UNIDENTIFIED : 0U;
+    out->warnings = flags;
     return FULCRUM_OK;
 }
 

@@ -540,24 +540,6 @@ static enum fulcrum_status measure_item(
     return keep_failure(&session->room, &why, item->failure, err);
 }
 
-static enum fulcrum_status measure_all(
-    struct session *session, struct fulcrum_error *err)
-{
-    bool took_any = true;
-    while (took_any && !session->is_stopped) {
-        took_any = false;
-        for (size_t i = 0; i < session->found->count && !looks_around(session); i++) {
-            struct fulcrum_measured *item = &session->found->items[i];
-            if (!is_wanted(session->options, item)) {
-                continue;
-            }
-            took_any = true;
-            TRY(measure_item(session, item, err));
-        }
-    }
-    return FULCRUM_OK;
-}
-
 /* A window is so many numbers, of each of which there is a median. */
 enum {
     NUMBERS = offsetof(struct fulcrum_measure_window, is_disturbed) / sizeof(double)
@@ -632,7 +614,19 @@ enum fulcrum_status fulcrum_measure(struct fulcrum_measurement **out,
     TRY_OR_END(fulcrum_window_room_open(&session.room, options, err));
     session.room.listener =
         (struct fulcrum_listener){.stop = looks_around, .user = &session};
-    TRY_OR_END(measure_all(&session, err));
+    bool took_any = true;
+    while (took_any && !session.is_stopped) {
+        took_any = false;
+        for (size_t i = 0; i < session.found->count && !looks_around(&session); i++) {
+            struct fulcrum_measured *item = &session.found->items[i];
+            if (!is_wanted(session.options, item)) {
+                continue;
+            }
+            took_any = true;
+            TRY_OR_END(measure_item(&session, item, err));
+        }
+    }
+
     status = settle(&session, err);
 end:
     fulcrum_window_room_close(&session.room);

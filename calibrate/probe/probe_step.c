@@ -586,25 +586,6 @@ static double *sorted_values(const struct fulcrum_recording *recording, size_t *
     return values;
 }
 
-/*
- * Variance of a step with the reset that may follow it: both are independent, and a
- * reset follows with the same chance after every step.
- */
-static double single_cv(const struct step_figures *figures, double *sorted,
-    size_t count, double reset_second_moment)
-{
-    double ceiling = fulcrum_statistics_quantile(sorted, count, WINSOR_QUANTILE);
-    for (size_t i = count; i > 0 && sorted[i - 1] > ceiling; i--) {
-        sorted[i - 1] = ceiling;
-    }
-    double often = figures->reset_per_step;
-    double reset_s = figures->reset.used > 0 ? figures->reset.mean : 0.0;
-    double variance = count > 1 ? gsl_stats_variance(sorted, 1, count) : 0.0;
-    variance += often * reset_second_moment - often * reset_s * often * reset_s;
-    double mean_s = gsl_stats_mean(sorted, 1, count) + often * reset_s;
-    return mean_s > 0.0 ? sqrt(fmax(variance, 0.0)) / mean_s : 0.0;
-}
-
 static double second_moment(const struct fulcrum_recording *recording)
 {
     size_t count = 0;
@@ -640,8 +621,21 @@ static void report_singles(struct fulcrum_probe_state *state,
         fulcrum_findings_value(findings, quantiles[i].name, "s",
             fulcrum_statistics_quantile(sorted, count, quantiles[i].frac));
     }
-    figures->cv =
-        single_cv(figures, sorted, count, second_moment(&state->recording[RESET]));
+    /*
+     * Variance of a step with the reset that may follow it: both are independent, and a
+     * reset follows with the same chance after every step.
+     */
+    double ceiling = fulcrum_statistics_quantile(sorted, count, WINSOR_QUANTILE);
+    for (size_t i = count; i > 0 && sorted[i - 1] > ceiling; i--) {
+        sorted[i - 1] = ceiling;
+    }
+    double often = figures->reset_per_step;
+    double reset_s = figures->reset.used > 0 ? figures->reset.mean : 0.0;
+    double variance = count > 1 ? gsl_stats_variance(sorted, 1, count) : 0.0;
+    variance += often * second_moment(&state->recording[RESET]) -
+                often * reset_s * often * reset_s;
+    double mean_s = gsl_stats_mean(sorted, 1, count) + often * reset_s;
+    figures->cv = mean_s > 0.0 ? sqrt(fmax(variance, 0.0)) / mean_s : 0.0;
     fulcrum_findings_note(findings, "actor_step_distribution",
         "from %zu single steps without their resets; %d of them are kept, evenly "
         "thinned; the cv takes the longest 0.1 %% at their quantile",

@@ -69,17 +69,6 @@ static enum fulcrum_status threads_open(
         count[own->count_count - 1], bench->step_s, err);
 }
 
-/* Whether other programs took CPU time that the threads of a window could have used. */
-static bool is_held_up(const struct fulcrum_probe_state *state, double share,
-    const struct fulcrum_actor_threads_reading *reading, double busy_s)
-{
-    double threads = state->bench->machine.cpu.thread_count;
-    double others_s = busy_s - reading->cpu_s;
-    bool has_others =
-        isnan(busy_s) || others_s > OTHERS_FRAC * threads * reading->wall_s;
-    return share < CPU_SHARE_MIN && has_others;
-}
-
 static enum fulcrum_status sample_window(struct fulcrum_probe_state *state,
     double count, double window_s, struct fulcrum_sample *out,
     struct fulcrum_error *err)
@@ -95,9 +84,14 @@ static enum fulcrum_status sample_window(struct fulcrum_probe_state *state,
     double busy_s = fulcrum_host_busy_s(&begin, &end);
     double share =
         reading.cpu_s / (reading.wall_s * fmin(count, bench->machine.cpu.thread_count));
+    /* Others may have taken CPU time that the threads could have used. */
+    double threads = state->bench->machine.cpu.thread_count;
+    double others_s = busy_s - reading.cpu_s;
+    bool has_others =
+        isnan(busy_s) || others_s > OTHERS_FRAC * threads * reading.wall_s;
     *out = (struct fulcrum_sample){.x = count,
         .value = reading.step_count / reading.wall_s,
-        .marked = is_held_up(state, share, &reading, busy_s)};
+        .marked = share < CPU_SHARE_MIN && has_others};
     TRY(fulcrum_sample_keep(state, THROUGHPUT, FULCRUM_CLOCK_WALL, out, err));
     struct fulcrum_sample cpu_share = *out;
     cpu_share.value = share;

@@ -394,21 +394,6 @@ static enum fulcrum_status read_watts(
         err);
 }
 
-/* Shares of the largest rate that the fit sees; more than that is full activity. */
-static void scale_rates(struct curve *curve)
-{
-    double most = 0;
-    for (size_t i = 0; i < curve->fitted_count; i++) {
-        most = fmax(most, curve->x[i]);
-    }
-    for (size_t i = 0; i < curve->fitted_count; i++) {
-        curve->x[i] = fmin(1, curve->x[i] / most);
-    }
-    for (size_t i = 0; i < curve->count; i++) {
-        curve->readings[i].x = fmin(1, curve->readings[i].x / most);
-    }
-}
-
 static enum fulcrum_status predict_loads(struct curve *curve, struct fulcrum_error *err)
 {
     const struct fulcrum_gpu *gpu = &curve->reference->design.machine.gpu;
@@ -417,7 +402,18 @@ static enum fulcrum_status predict_loads(struct curve *curve, struct fulcrum_err
     struct fulcrum_power_fit fit;
     TRY(read_curve(curve, read_watts, "loads", -HUGE_VAL, err));
     if (share_path(curve->first) == NULL) {
-        scale_rates(curve);
+        /* Shares of the largest rate that the fit sees; more than that is full
+         * activity. */
+        double most = 0;
+        for (size_t i = 0; i < curve->fitted_count; i++) {
+            most = fmax(most, curve->x[i]);
+        }
+        for (size_t i = 0; i < curve->fitted_count; i++) {
+            curve->x[i] = fmin(1, curve->x[i] / most);
+        }
+        for (size_t i = 0; i < curve->count; i++) {
+            curve->readings[i].x = fmin(1, curve->readings[i].x / most);
+        }
         /* The constant term is the idle draw and a floor of unknown watts. */
         options.least_idle_w = gpu->idle_w > 0 ? gpu->idle_w : 0;
     }

@@ -137,24 +137,6 @@ static enum fulcrum_status find_place(struct fulcrum_throughput *model,
     return FULCRUM_OK;
 }
 
-static enum fulcrum_status find_measure(const struct fulcrum_reference *reference,
-    const char *quantity, int *out, struct fulcrum_error *err)
-{
-    size_t i = 0;
-    while (i < MEASURES && strcmp(quantities[i], quantity) != 0) {
-        i++;
-    }
-    FAIL_IF(i == MEASURES, err, FULCRUM_ERR_UNSUPPORTED,
-        "%s: nothing predicts '%s' (expected steps_per_s, speedup, runtime_rel, "
-        "cpu_w or gpu_w)",
-        reference->name, quantity);
-    *out = (int)i;
-    FAIL_IF((*out == SPEEDUP || *out == RUNTIME_REL) && !reference->is_relative, err,
-        FULCRUM_ERR_MISSING, "%s: %s needs relative_to, the point that it refers to",
-        reference->name, quantity);
-    return FULCRUM_OK;
-}
-
 /* Whether the machine, a calibration that holds for it or the plan gives a field. */
 static bool is_given(const struct fulcrum_throughput_plan *plan,
     const struct fulcrum_design *design, const char *path)
@@ -208,7 +190,21 @@ static enum fulcrum_status add_figure(struct fulcrum_throughput *model,
     if (!knows_watts(&model->plan, &from->design, seen->quantity)) {
         return FULCRUM_OK;
     }
-    TRY(find_measure(from, seen->quantity, &figure.measure, err));
+    size_t i = 0;
+    while (i < MEASURES && strcmp(quantities[i], seen->quantity) != 0) {
+        i++;
+    }
+    FAIL_IF(i == MEASURES, err, FULCRUM_ERR_UNSUPPORTED,
+        "%s: nothing predicts '%s' (expected steps_per_s, speedup, runtime_rel, "
+        "cpu_w or gpu_w)",
+        from->name, seen->quantity);
+    figure.measure = (int)i;
+    FAIL_IF((figure.measure == SPEEDUP || figure.measure == RUNTIME_REL) &&
+                !from->is_relative,
+        err, FULCRUM_ERR_MISSING,
+        "%s: %s needs relative_to, the point that it refers to", from->name,
+        seen->quantity);
+
     FAIL_IF(!(seen->value > 0.0), err, FULCRUM_ERR_RANGE,
         "reference %s: points[%zu].observed.%s = %.6g, above 0 expected", from->name,
         from->points[point].index, seen->quantity, seen->value);
@@ -217,21 +213,6 @@ static enum fulcrum_status add_figure(struct fulcrum_throughput *model,
         TRY(find_place(model, reference, from->relative_to, &figure.relative_to, err));
     }
     model->figures[model->figure_count++] = figure;
-    return FULCRUM_OK;
-}
-
-static enum fulcrum_status list_figures(
-    struct fulcrum_throughput *model, size_t reference, struct fulcrum_error *err)
-{
-    const struct fulcrum_reference *from = model->plan.references[reference];
-    for (size_t p = 0; p < from->point_count; p++) {
-        const struct fulcrum_reference_point *point = &from->points[p];
-        bool is_base = from->is_relative && p == from->relative_to;
-        size_t count = is_base ? 0 : point->observation_count;
-        for (size_t i = 0; i < count; i++) {
-            TRY(add_figure(model, reference, p, i, err));
-        }
-    }
     return FULCRUM_OK;
 }
 
@@ -301,7 +282,15 @@ enum fulcrum_status fulcrum_throughput_new(const struct fulcrum_throughput_plan 
     TRY_OR_END(find_fields(model, err));
     TRY_OR_END(begin_figures(model, err));
     for (size_t r = 0; r < plan->reference_count; r++) {
-        TRY_OR_END(list_figures(model, r, err));
+        const struct fulcrum_reference *from = model->plan.references[r];
+        for (size_t p = 0; p < from->point_count; p++) {
+            const struct fulcrum_reference_point *point = &from->points[p];
+            bool is_base = from->is_relative && p == from->relative_to;
+            size_t count = is_base ? 0 : point->observation_count;
+            for (size_t i = 0; i < count; i++) {
+                TRY_OR_END(add_figure(model, r, p, i, err));
+            }
+        }
     }
     for (size_t r = 0; r < plan->reference_count; r++) {
         TRY_OR_END(make_predictors(model, r, err));
@@ -622,23 +611,6 @@ static void set_prediction(
     }
 }
 
-/* The least of the asymptotic bounds, and the product form; neither is corrected. */
-static void add_baselines(struct job *job)
-{
-    static const enum fulcrum_baseline baselines[] = {
-        FULCRUM_BASELINE_TEXTBOOK, FULCRUM_BASELINE_BOUNDS};
-    for (size_t k = 0; k < 2; k++) {
-        static const double none = 0.0;
-        const struct trial trial = {.parameter = &none,
-            .solver = {.method = FULCRUM_METHOD_PRODUCT_FORM},
-            .wants_bound = k == 1};
-        bool can_run = fill_figures(&job->model->own[0], &trial, 0, job->work) != 0;
-        for (size_t i = 0; i < job->out->count && can_run; i++) {
-            job->out->items[i].baseline[baselines[k]] = job->work[i];
-        }
-    }
-}
-
 /* Where an item is one of a curve of `series` over environments: their number, else
  * NAN. */
 static double env_count_of(
@@ -742,7 +714,19 @@ enum fulcrum_status fulcrum_predict_throughput(struct fulcrum_comparison *out,
         .reference = out->reference, .calibration = calibration, .out = out};
     enum fulcrum_status status = FULCRUM_OK;
     TRY_OR_END(predict_figures(&job, err));
-    add_baselines(&job);
+    /* The least of the asymptotic bounds, and the product form, neither corrected. */
+    static const enum fulcrum_baseline baselines[] = {
+        FULCRUM_BASELINE_TEXTBOOK, FULCRUM_BASELINE_BOUNDS};
+    for (size_t k = 0; k < 2; k++) {
+        static const double none = 0.0;
+        const struct trial trial = {.parameter = &none,
+            .solver = {.method = FULCRUM_METHOD_PRODUCT_FORM},
+            .wants_bound = k == 1};
+        bool can_run = fill_figures(&job.model->own[0], &trial, 0, job.work) != 0;
+        for (size_t i = 0; i < job.out->count && can_run; i++) {
+            job.out->items[i].baseline[baselines[k]] = job.work[i];
+        }
+    }
     const char *last = NULL;
     for (size_t i = 0; i < out->count && !job.reference->is_relative; i++) {
         const char *series = job.reference->points[out->items[i].point].series;
