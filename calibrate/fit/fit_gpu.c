@@ -272,16 +272,6 @@ static struct fulcrum_fit_parameter seconds(const char *name, double start)
         .start_step = start};
 }
 
-/* Given, not fitted: no point depends on it. */
-static struct fulcrum_fit_parameter given(const char *name, double value)
-{
-    return (struct fulcrum_fit_parameter){.name = name,
-        .scale = FULCRUM_SCALE_LINEAR,
-        .low = value,
-        .high = value,
-        .start = value};
-}
-
 static void fill_parameters(struct fulcrum_fit_parameter parameter[SM_PARAMETERS],
     const struct context *context, size_t count)
 {
@@ -298,10 +288,12 @@ static void fill_parameters(struct fulcrum_fit_parameter parameter[SM_PARAMETERS
     parameter[PER_ITEM] = seconds("per_item_s", per_item_s);
     parameter[LAUNCH] = share("launch_bound_frac", context->shares.launch_bound_frac);
     parameter[MATH] = share("math_frac", context->shares.math_frac);
-    parameter[TRAIN] =
-        train_s > 0 ? seconds("train_step_s", train_s) : given("train_step_s", 0);
-    parameter[TRAIN_LAUNCH] = train_s > 0 ? share("train_launch_bound_frac", share_sd)
-                                          : given("train_launch_bound_frac", 0);
+    parameter[TRAIN] = seconds("train_step_s", train_s);
+    parameter[TRAIN_LAUNCH] = share("train_launch_bound_frac", share_sd);
+    /* Given as 0, not fitted, where no point depends on them. */
+    for (size_t i = TRAIN; i < SM_PARAMETERS && !(train_s > 0); i++) {
+        parameter[i] = (struct fulcrum_fit_parameter){.name = parameter[i].name};
+    }
 }
 
 /* The least is there of what inference varies. */

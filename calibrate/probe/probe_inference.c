@@ -66,21 +66,15 @@ static enum fulcrum_status inference_open(
                       : FULCRUM_OK;
 }
 
-static size_t index_of(const struct own *own, double size)
-{
-    size_t i = 0;
-    while (own->sizes[i] < size) {
-        i++;
-    }
-    return i;
-}
-
 static enum fulcrum_status sample_size(struct fulcrum_probe_state *state, size_t which,
     double size, struct fulcrum_error *err)
 {
     const struct fulcrum_bench *bench = state->bench;
     struct own *own = state->own;
-    double *rough_s = &own->rough_s[index_of(own, size)];
+    double *rough_s = own->rough_s;
+    for (size_t i = 0; own->sizes[i] < size; i++) {
+        rough_s++;
+    }
     bool is_warm_up = !(*rough_s > 0.0);
     struct fulcrum_learner_work work = {bench->state, (size_t)size,
         is_warm_up ? 0 : (size_t)fmax(WARM_UP_S / *rough_s, 1.0)};

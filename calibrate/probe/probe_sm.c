@@ -203,15 +203,6 @@ static size_t list_followers(
     return isnan(fit->train_launch_bound_frac) ? FOLLOWERS - 1 : FOLLOWERS;
 }
 
-static size_t index_of(const struct fulcrum_fit_result *fit, const char *name)
-{
-    size_t i = 0;
-    while (strcmp(fit->parameter[i].name, name) != 0) {
-        i++;
-    }
-    return i;
-}
-
 static void report_fit(
     const struct fulcrum_sm_fit *fit, struct fulcrum_findings *findings)
 {
@@ -235,9 +226,10 @@ static void report_fit(
     for (size_t k = 0; k < count * count; k++) {
         const struct follower *a = &followers[k / count];
         const struct follower *b = &followers[k % count];
-        size_t row = index_of(result, a->share);
-        size_t column = index_of(result, b->share);
-        double covariance = result->covariance[row * result->parameter_count + column];
+        ptrdiff_t row = fulcrum_fit_find(result, a->share) - result->parameter;
+        ptrdiff_t column = fulcrum_fit_find(result, b->share) - result->parameter;
+        double covariance =
+            result->covariance[row * (ptrdiff_t)result->parameter_count + column];
         if (a < b && isfinite(covariance)) {
             fulcrum_findings_covariance(
                 findings, a->path, b->path, a->slope * b->slope * covariance);
