@@ -740,8 +740,7 @@ static enum fulcrum_status start_driver(
 {
     int result = driver->init(0);
     FAIL_IF(result != FULCRUM_CU_SUCCESS, err, FULCRUM_ERR_UNSUPPORTED,
-        "cuda: the driver does not start: %s (%d); --learner cpu runs on the "
-        "CPU",
+        "cuda: the driver does not start: %s (%d); --learner cpu runs on the CPU",
         fulcrum_cuda_error_name(driver, result), result);
     int count = 0;
     result = driver->device_get_count(&count);

@@ -387,72 +387,6 @@ static void *train(void *argument)
     return NULL;
 }
 
-static enum fulcrum_status set_batching(
-    struct fulcrum_live *live, struct fulcrum_error *err)
-{
-    const struct fulcrum_live_plan *plan = &live->plan;
-    size_t room = plan->inference.max_batch / plan->envs_per_actor;
-    bool is_fixed = plan->policy == FULCRUM_BATCH_FIXED;
-    size_t most = plan->batch_requests;
-    if (!is_fixed && (most == 0 || most > room)) {
-        most = room;
-    }
-    FAIL_IF(most == 0 || most > room, err, FULCRUM_ERR_INFEASIBLE,
-        "a batch of %zu requests of %zu observations: the learner takes %zu "
-        "observations",
-        is_fixed ? most : 1, plan->envs_per_actor, plan->inference.max_batch);
-    FAIL_IF(is_fixed && most > plan->actor_count, err, FULCRUM_ERR_INFEASIBLE,
-        "a batch of %zu requests never fills with %zu actors", most, plan->actor_count);
-    live->least_requests = is_fixed ? most : 1;
-    live->most_requests = most;
-    return FULCRUM_OK;
-}
-
-static enum fulcrum_status seat(
-    struct fulcrum_live *live, size_t number, struct fulcrum_error *err)
-{
-    size_t envs = live->plan.envs_per_actor;
-    struct actor *actor = &live->actors[number];
-    actor->live = live;
-    actor->seat = number;
-    actor->steppers = live->plan.steppers + number * envs;
-    actor->answers = live->answers + number * envs;
-    actor->runs = pthread_create(&actor->thread, NULL, act, actor) == 0;
-    return actor->runs ? FULCRUM_OK
-                       : fulcrum_fail(err, FULCRUM_ERR_UNSUPPORTED,
-                             "actor thread %zu cannot start", number + 1);
-}
-
-static enum fulcrum_status start_threads(
-    struct fulcrum_live *live, struct fulcrum_error *err)
-{
-    /* Before the server looks at it. */
-    live->has_trainer = live->plan.training.state != NULL &&
-                        pthread_create(&live->trainer, NULL, train, live) == 0;
-    live->has_server = pthread_create(&live->server, NULL, serve, live) == 0;
-    FAIL_IF(
-        !live->has_server || (live->plan.training.state != NULL && !live->has_trainer),
-        err, FULCRUM_ERR_UNSUPPORTED, "the server's threads cannot start");
-    for (size_t i = 0; i < live->plan.actor_count; i++) {
-        TRY(seat(live, i, err));
-    }
-    return FULCRUM_OK;
-}
-
-static enum fulcrum_status make_seats(
-    struct fulcrum_live *live, struct fulcrum_error *err)
-{
-    size_t envs = live->plan.envs_per_actor;
-    live->actors = calloc(live->plan.actor_count + 1, sizeof *live->actors);
-    live->answers = calloc(live->plan.actor_count * envs + 1, sizeof *live->answers);
-    live->seats = calloc(live->most_requests + 1, sizeof *live->seats);
-    live->inferred = calloc(live->most_requests * envs + 1, sizeof *live->inferred);
-    FAIL_IF(live->actors == NULL || live->answers == NULL || live->seats == NULL ||
-                live->inferred == NULL,
-        err, FULCRUM_ERR_NO_MEMORY, "%zu actors", live->plan.actor_count);
-    return fulcrum_request_queue_new(&live->request_queue, live->plan.actor_count, err);
-}
-
 static enum fulcrum_status make_replay(
     struct fulcrum_live *live, struct fulcrum_error *err)
 {
@@ -491,6 +425,53 @@ static enum fulcrum_status make_replay(
     return fulcrum_replay_new(&live->replay, &options, err);
 }
 
+/* Batching, seats, the replay, then the threads. */
+static enum fulcrum_status begin(struct fulcrum_live *live, struct fulcrum_error *err)
+{
+    const struct fulcrum_live_plan *plan = &live->plan;
+    size_t envs = plan->envs_per_actor;
+    bool trains = plan->training.state != NULL;
+    bool is_fixed = plan->policy == FULCRUM_BATCH_FIXED;
+    /* How many requests the server waits for, and takes at most. */
+    size_t room = plan->inference.max_batch / envs;
+    size_t most = plan->batch_requests;
+    most = !is_fixed && (most == 0 || most > room) ? room : most;
+    FAIL_IF(most == 0 || most > room, err, FULCRUM_ERR_INFEASIBLE,
+        "a batch of %zu requests of %zu observations: the learner takes %zu "
+        "observations",
+        is_fixed ? most : 1, envs, plan->inference.max_batch);
+    FAIL_IF(is_fixed && most > plan->actor_count, err, FULCRUM_ERR_INFEASIBLE,
+        "a batch of %zu requests never fills with %zu actors", most, plan->actor_count);
+    live->least_requests = is_fixed ? most : 1;
+    live->most_requests = most;
+    live->actors = calloc(plan->actor_count + 1, sizeof *live->actors);
+    live->answers = calloc(plan->actor_count * envs + 1, sizeof *live->answers);
+    live->seats = calloc(most + 1, sizeof *live->seats);
+    live->inferred = calloc(most * envs + 1, sizeof *live->inferred);
+    FAIL_IF(live->actors == NULL || live->answers == NULL || live->seats == NULL ||
+                live->inferred == NULL,
+        err, FULCRUM_ERR_NO_MEMORY, "%zu actors", plan->actor_count);
+    TRY(fulcrum_request_queue_new(&live->request_queue, plan->actor_count, err));
+    TRY(trains ? make_replay(live, err) : FULCRUM_OK);
+    /* Before the server looks at it. */
+    live->has_trainer =
+        trains && pthread_create(&live->trainer, NULL, train, live) == 0;
+    live->has_server = pthread_create(&live->server, NULL, serve, live) == 0;
+    FAIL_IF(!live->has_server || live->has_trainer != trains, err,
+        FULCRUM_ERR_UNSUPPORTED, "the server's threads cannot start");
+    for (size_t i = 0; i < plan->actor_count; i++) {
+        struct actor *actor = &live->actors[i];
+        *actor = (struct actor){.live = live,
+            .seat = i,
+            .steppers = plan->steppers + i * envs,
+            .answers = live->answers + i * envs};
+        actor->runs = pthread_create(&actor->thread, NULL, act, actor) == 0;
+        FAIL_IF(!actor->runs, err, FULCRUM_ERR_UNSUPPORTED,
+            "actor thread %zu cannot start", i + 1);
+    }
+    return FULCRUM_OK;
+}
+
 enum fulcrum_status fulcrum_live_new(struct fulcrum_live **out,
     const struct fulcrum_live_plan *plan, struct fulcrum_error *err)
 {
@@ -504,16 +485,10 @@ enum fulcrum_status fulcrum_live_new(struct fulcrum_live **out,
     size_t has_byte = fulcrum_observation_byte(&plan->steppers[0].stage->info);
     size_t wants_byte = plan->inference.info.input_byte;
     live->copied_byte = has_byte < wants_byte ? has_byte : wants_byte;
-    enum fulcrum_status status = FULCRUM_OK;
-    TRY_OR_END(set_batching(live, err));
-    TRY_OR_END(make_seats(live, err));
-    if (plan->training.state != NULL) {
-        TRY_OR_END(make_replay(live, err));
-    }
-    TRY_OR_END(start_threads(live, err));
-    *out = live;
-end:
-    if (status != FULCRUM_OK) {
+    enum fulcrum_status status = begin(live, err);
+    if (status == FULCRUM_OK) {
+        *out = live;
+    } else {
         fulcrum_live_free(live);
     }
     return status;

@@ -469,20 +469,6 @@ static enum fulcrum_status check_configs(
     return FULCRUM_OK;
 }
 
-static enum fulcrum_status check_options(
-    const struct fulcrum_measure_options *options, struct fulcrum_error *err)
-{
-    FAIL_IF(options->config_count == 0, err, FULCRUM_ERR_RANGE, "nothing to measure");
-    FAIL_IF(!(options->window_s > 0.0) || options->window_count == 0 ||
-                options->most_windows < options->window_count,
-        err, FULCRUM_ERR_RANGE,
-        "windows of %g s, %zu to %zu of them: expected at least one above 0 s",
-        options->window_s, options->window_count, options->most_windows);
-    FAIL_IF(!(options->calm_wait_s >= 0.0), err, FULCRUM_ERR_RANGE,
-        "a wait of %g s for a calm machine: expected at least 0", options->calm_wait_s);
-    return check_configs(options, err);
-}
-
 static enum fulcrum_status new_items(struct session *session, struct fulcrum_error *err)
 {
     const struct fulcrum_measure_options *options = session->options;
@@ -609,7 +595,15 @@ enum fulcrum_status fulcrum_measure(struct fulcrum_measurement **out,
 {
     struct session session = {.options = options, .start_s = fulcrum_wall_s()};
     enum fulcrum_status status = FULCRUM_OK;
-    TRY_OR_END(check_options(options, err));
+    FAIL_IF(options->config_count == 0, err, FULCRUM_ERR_RANGE, "nothing to measure");
+    FAIL_IF(!(options->window_s > 0.0) || options->window_count == 0 ||
+                options->most_windows < options->window_count,
+        err, FULCRUM_ERR_RANGE,
+        "windows of %g s, %zu to %zu of them: expected at least one above 0 s",
+        options->window_s, options->window_count, options->most_windows);
+    FAIL_IF(!(options->calm_wait_s >= 0.0), err, FULCRUM_ERR_RANGE,
+        "a wait of %g s for a calm machine: expected at least 0", options->calm_wait_s);
+    TRY(check_configs(options, err));
     TRY_OR_END(new_items(&session, err));
     TRY_OR_END(fulcrum_window_room_open(&session.room, options, err));
     session.room.listener =
@@ -669,19 +663,6 @@ void fulcrum_stages_measurement_free(struct fulcrum_stages_measurement *measurem
     }
     free(measurement->items);
     free(measurement);
-}
-
-static enum fulcrum_status check_stages(
-    const struct fulcrum_measure_stages_options *options, struct fulcrum_error *err)
-{
-    const struct fulcrum_measure_options *measure = options->measure;
-    FAIL_IF(measure->config_count == 0 || options->pair_count == 0 ||
-                !(measure->window_s > 0.0),
-        err, FULCRUM_ERR_RANGE,
-        "%zu configurations, %zu pairs of windows of %g s: expected one or more of "
-        "each above 0 s",
-        measure->config_count, options->pair_count, measure->window_s);
-    return check_configs(measure, err);
 }
 
 static bool looks_at_stages(void *user)
@@ -826,9 +807,16 @@ enum fulcrum_status fulcrum_measure_stages(struct fulcrum_stages_measurement **o
 {
     struct stages_session session = {.options = options};
     enum fulcrum_status status = FULCRUM_OK;
-    TRY_OR_END(check_stages(options, err));
+    const struct fulcrum_measure_options *measure = options->measure;
+    FAIL_IF(measure->config_count == 0 || options->pair_count == 0 ||
+                !(measure->window_s > 0.0),
+        err, FULCRUM_ERR_RANGE,
+        "%zu configurations, %zu pairs of windows of %g s: expected one or more of "
+        "each above 0 s",
+        measure->config_count, options->pair_count, measure->window_s);
+    TRY(check_configs(measure, err));
     TRY_OR_END(new_stages(&session, err));
-    TRY_OR_END(fulcrum_window_room_open(&session.room, options->measure, err));
+    TRY_OR_END(fulcrum_window_room_open(&session.room, measure, err));
     session.room.listener =
         (struct fulcrum_listener){.stop = looks_at_stages, .user = &session};
     TRY_OR_END(fulcrum_recorder_cost_measure(&session.found->cost, err));

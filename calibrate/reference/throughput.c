@@ -65,24 +65,6 @@ struct fulcrum_throughput {
     struct solved *solved;
 };
 
-static enum fulcrum_status find_fields(
-    struct fulcrum_throughput *model, struct fulcrum_error *err)
-{
-    FAIL_IF(model->plan.path_count > PATHS_MOST, err, FULCRUM_ERR_RANGE,
-        "%zu parameters to fit: expected at most %d", model->plan.path_count,
-        (int)PATHS_MOST);
-    for (size_t i = 0; i < model->plan.path_count; i++) {
-        const char *path = model->plan.paths[i];
-        const struct fulcrum_field *field = fulcrum_field_find(path);
-        bool is_number = field != NULL && (field->kind == FULCRUM_FIELD_NUMBER ||
-                                              field->kind == FULCRUM_FIELD_COUNT);
-        FAIL_IF(!is_number, err, FULCRUM_ERR_UNKNOWN_NAME,
-            "%s: expected a field of a design that is a number", path);
-        model->fields[i] = field;
-    }
-    return FULCRUM_OK;
-}
-
 static bool is_same_text(const char *a, const char *b)
 {
     return a == b || (a != NULL && b != NULL && strcmp(a, b) == 0);
@@ -217,12 +199,23 @@ static enum fulcrum_status add_figure(struct fulcrum_throughput *model,
     return FULCRUM_OK;
 }
 
-/* Room for the most figures, and the most places: each observation has one, and each
- * reference may have one more that the others refer to. */
+/* Finds the fields, and makes room for the most figures, and the most places: each
+ * observation has one, and each reference one more that the others may refer to. */
 static enum fulcrum_status begin_figures(
     struct fulcrum_throughput *model, struct fulcrum_error *err)
 {
     const struct fulcrum_throughput_plan *plan = &model->plan;
+    FAIL_IF(plan->path_count > PATHS_MOST, err, FULCRUM_ERR_RANGE,
+        "%zu parameters to fit: expected at most %d", plan->path_count,
+        (int)PATHS_MOST);
+    for (size_t i = 0; i < plan->path_count; i++) {
+        const struct fulcrum_field *field = fulcrum_field_find(plan->paths[i]);
+        bool is_number = field != NULL && (field->kind == FULCRUM_FIELD_NUMBER ||
+                                              field->kind == FULCRUM_FIELD_COUNT);
+        FAIL_IF(!is_number, err, FULCRUM_ERR_UNKNOWN_NAME,
+            "%s: expected a field of a design that is a number", plan->paths[i]);
+        model->fields[i] = field;
+    }
     size_t references = plan->reference_count > 0 ? plan->reference_count : 1;
     size_t most = 1;
     for (size_t r = 0; r < plan->reference_count; r++) {
@@ -280,7 +273,6 @@ enum fulcrum_status fulcrum_throughput_new(const struct fulcrum_throughput_plan 
     TRY_MEMORY(model, err, "no memory for references");
     model->plan = *plan;
     enum fulcrum_status status = FULCRUM_OK;
-    TRY_OR_END(find_fields(model, err));
     TRY_OR_END(begin_figures(model, err));
     for (size_t r = 0; r < plan->reference_count; r++) {
         const struct fulcrum_reference *from = model->plan.references[r];
