@@ -3,8 +3,6 @@
 #ifndef FULCRUM_CALIBRATE_DEVICE_COMPUTE_H
 #define FULCRUM_CALIBRATE_DEVICE_COMPUTE_H
 
-#include <stdbool.h>
-
 #include "calibrate/device/device.h"
 
 /* Only its `open` is set where the build has no OpenCL. */

@@ -3,8 +3,6 @@
 #ifndef FULCRUM_CALIBRATE_DEVICE_DEVICE_H
 #define FULCRUM_CALIBRATE_DEVICE_DEVICE_H
 
-#include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 #include "calibrate/device/device_info.h"

@@ -3,12 +3,9 @@
 #ifndef FULCRUM_CALIBRATE_FIT_POSTERIOR_H
 #define FULCRUM_CALIBRATE_FIT_POSTERIOR_H
 
-#include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 #include "model/design/calibration.h"
-#include "model/status.h"
 
 /* One parameter and what is believed of it before any data: normal on its scale. */
 struct fulcrum_belief {

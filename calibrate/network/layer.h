@@ -3,9 +3,6 @@
 #ifndef FULCRUM_CALIBRATE_NETWORK_LAYER_H
 #define FULCRUM_CALIBRATE_NETWORK_LAYER_H
 
-#include <stddef.h>
-#include <stdint.h>
-
 #include "calibrate/network/network_cost.h"
 #include "calibrate/random.h"
 

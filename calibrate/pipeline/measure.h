@@ -3,10 +3,6 @@
 #ifndef FULCRUM_CALIBRATE_PIPELINE_MEASURE_H
 #define FULCRUM_CALIBRATE_PIPELINE_MEASURE_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "calibrate/actor/actor.h"
 #include "calibrate/actor/placement.h"
 #include "calibrate/device/learner.h"
@@ -18,7 +14,6 @@
 #include "model/design/machine.h"
 #include "model/design/reference.h"
 #include "model/network/network.h"
-#include "model/status.h"
 
 /*
  * Windows in which other programs had more than this share of the machine, or beside

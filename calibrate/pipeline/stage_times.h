@@ -3,11 +3,8 @@
 #ifndef FULCRUM_CALIBRATE_PIPELINE_STAGE_TIMES_H
 #define FULCRUM_CALIBRATE_PIPELINE_STAGE_TIMES_H
 
-#include <stddef.h>
-
 #include "calibrate/pipeline/recorder.h"
 #include "model/stage_kind.h"
-#include "model/status.h"
 
 /* One thread's time, cut so that it is in one stage at once; RL-Scope's breakdown. */
 struct fulcrum_stage_segment {

@@ -3,8 +3,6 @@
 #ifndef FULCRUM_CALIBRATE_REFERENCE_BASELINE_H
 #define FULCRUM_CALIBRATE_REFERENCE_BASELINE_H
 
-#include <stdbool.h>
-
 #include "calibrate/reference/validation.h"
 #include "model/predict/predict.h"
 #include "model/result.h"

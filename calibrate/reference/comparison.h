@@ -3,12 +3,8 @@
 #ifndef FULCRUM_CALIBRATE_REFERENCE_COMPARISON_H
 #define FULCRUM_CALIBRATE_REFERENCE_COMPARISON_H
 
-#include <stdbool.h>
-#include <stddef.h>
-
 #include "model/design/calibration.h"
 #include "model/design/reference.h"
-#include "model/status.h"
 
 /* What of a reference a calibration's fit has seen, as its notes tell. */
 

@@ -3,14 +3,10 @@
 #ifndef FULCRUM_CALIBRATE_REFERENCE_THROUGHPUT_H
 #define FULCRUM_CALIBRATE_REFERENCE_THROUGHPUT_H
 
-#include <stdbool.h>
-#include <stddef.h>
-
 #include "model/design/calibration.h"
 #include "model/design/reference.h"
 #include "model/network/network.h"
 #include "model/predict/scenario.h"
-#include "model/status.h"
 
 /* One observed figure and the design points that it is made of. */
 struct fulcrum_figure {
