@@ -74,15 +74,6 @@ void fulcrum_energy_close(struct fulcrum_energy_meterset *set)
     free(set);
 }
 
-/* Details of failures have lines; a reason is one. */
-static void keep_line(char *text, size_t size, const char *detail)
-{
-    (void)snprintf(text, size, "%.*s", (int)size - 1, detail);
-    for (char *end = strchr(text, '\n'); end != NULL; end = strchr(end, '\n')) {
-        *end = ' ';
-    }
-}
-
 /* Domains of one GPU where one is named, all of the source otherwise. */
 static bool choose_domains(struct source *source, const char *name)
 {
@@ -123,7 +114,13 @@ static enum fulcrum_status open_source(struct source *source,
     struct fulcrum_error why = {FULCRUM_OK, ""};
     if (fulcrum_meter_open_first(&source->meter, &source->state, scope,
             root == NULL ? "" : root, &why) != FULCRUM_OK) {
-        keep_line(source->absence, sizeof source->absence, why.detail);
+        (void)snprintf(source->absence, sizeof source->absence, "%.*s",
+            (int)sizeof source->absence - 1, why.detail);
+        /* Details of failures have lines; a reason is one. */
+        char *end = source->absence;
+        while ((end = strchr(end, '\n')) != NULL) {
+            *end = ' ';
+        }
         return FULCRUM_OK;
     }
     source->domain = source->meter->domains(source->state, &source->count);

@@ -543,17 +543,6 @@ enum fulcrum_status fulcrum_live_failure(
                : fulcrum_fail(err, failure.status, "%s", failure.detail);
 }
 
-/* What an actor's thread used, and what its environments used elsewhere. */
-static double actor_cpu_s(const struct fulcrum_live *live, size_t number)
-{
-    const struct actor *actor = &live->actors[number];
-    double cpu_s = fulcrum_cpu_s_of(actor->thread);
-    for (size_t i = 0; i < live->plan.envs_per_actor; i++) {
-        cpu_s += fulcrum_stepper_cpu_s(&actor->steppers[i]);
-    }
-    return cpu_s;
-}
-
 void fulcrum_live_read(struct fulcrum_live *live, struct fulcrum_live_reading *out)
 {
     (void)pthread_mutex_lock(&live->ledger.lock);
@@ -563,7 +552,11 @@ void fulcrum_live_read(struct fulcrum_live *live, struct fulcrum_live_reading *o
     out->server_cpu_s = fulcrum_cpu_s_of(live->server);
     out->train_cpu_s = live->has_trainer ? fulcrum_cpu_s_of(live->trainer) : 0.0;
     for (size_t i = 0; i < live->plan.actor_count; i++) {
-        out->actor_cpu_s += actor_cpu_s(live, i);
+        const struct actor *actor = &live->actors[i];
+        out->actor_cpu_s += fulcrum_cpu_s_of(actor->thread);
+        for (size_t k = 0; k < live->plan.envs_per_actor; k++) {
+            out->actor_cpu_s += fulcrum_stepper_cpu_s(&actor->steppers[k]);
+        }
     }
 }
 

@@ -74,26 +74,6 @@ struct fulcrum_recorder {
     struct track *tracks; /* owned */
 };
 
-static int track_init(struct track *track, size_t number, size_t capacity)
-{
-    track->events = calloc(capacity, sizeof *track->events);
-    if (track->events == NULL) {
-        return 0;
-    }
-    /* Writes every page; the values are never read. */
-    for (size_t i = 0; i < capacity; i++) {
-        track->events[i].begin_s = FULCRUM_UNKNOWN;
-    }
-    track->result.events = track->events;
-    track->result.name = track->name;
-    track->result.processor_group = number;
-    (void)snprintf(track->name, sizeof track->name, "thread %zu", number);
-    atomic_init(&track->attachment, UNATTACHED);
-    atomic_init(&track->cpu_begin_s, FULCRUM_UNKNOWN);
-    atomic_init(&track->cpu_end_s, FULCRUM_UNKNOWN);
-    return 1;
-}
-
 /* Zeros at addresses that cache lines begin at; calloc does not promise these. */
 static struct track *new_tracks(size_t count)
 {
@@ -121,7 +101,20 @@ enum fulcrum_status fulcrum_recorder_new(struct fulcrum_recorder **out,
     recorder->track_count = recorder->tracks != NULL ? track_count : 0;
     bool has_room = recorder->tracks != NULL;
     for (size_t i = 0; i < recorder->track_count && has_room; i++) {
-        has_room = track_init(&recorder->tracks[i], i, recorder->capacity);
+        struct track *track = &recorder->tracks[i];
+        track->events = calloc(recorder->capacity, sizeof *track->events);
+        has_room = track->events != NULL;
+        /* Writes every page; the values are never read. */
+        for (size_t k = 0; k < recorder->capacity && has_room; k++) {
+            track->events[k].begin_s = FULCRUM_UNKNOWN;
+        }
+        track->result.events = track->events;
+        track->result.name = track->name;
+        track->result.processor_group = i;
+        (void)snprintf(track->name, sizeof track->name, "thread %zu", i);
+        atomic_init(&track->attachment, UNATTACHED);
+        atomic_init(&track->cpu_begin_s, FULCRUM_UNKNOWN);
+        atomic_init(&track->cpu_end_s, FULCRUM_UNKNOWN);
     }
     if (!has_room) {
         fulcrum_recorder_free(recorder);

@@ -100,18 +100,6 @@ const struct fulcrum_observation *fulcrum_compared_observation(
     return &comparison->reference->points[item->point].observations[item->observation];
 }
 
-static int admits(const struct fulcrum_comparison *comparison,
-    const struct fulcrum_compared *item, const char *series,
-    enum fulcrum_comparison_filter filter)
-{
-    if (series != NULL &&
-        strcmp(comparison->reference->points[item->point].series, series) != 0) {
-        return 0;
-    }
-    return filter == FULCRUM_COMPARE_ALL ||
-           (filter == FULCRUM_COMPARE_FITTED) == (item->is_fitted != 0);
-}
-
 struct fulcrum_comparison_errors fulcrum_comparison_errors(
     const struct fulcrum_comparison *comparison, const char *series,
     enum fulcrum_comparison_filter filter, int baseline)
@@ -122,7 +110,11 @@ struct fulcrum_comparison_errors fulcrum_comparison_errors(
     for (size_t i = 0; i < comparison->count; i++) {
         const struct fulcrum_compared *item = &comparison->items[i];
         double value = baseline < 0 ? item->predicted : item->baseline[baseline];
-        if (!admits(comparison, item, series, filter) || isnan(value)) {
+        const char *of = comparison->reference->points[item->point].series;
+        bool is_admitted = filter == FULCRUM_COMPARE_ALL ||
+                           (filter == FULCRUM_COMPARE_FITTED) == item->is_fitted;
+        if ((series != NULL && strcmp(of, series) != 0) || !is_admitted ||
+            isnan(value)) {
             continue;
         }
         double error = (value - item->observed) / item->observed;

@@ -100,36 +100,27 @@ static void add_reason(struct fulcrum_validation *out, const char *detail)
     }
 }
 
-/* How many times a quantity was observed, but for what ratios refer to. */
-static size_t count_observed(
-    const struct fulcrum_reference *reference, const char *quantity)
-{
-    size_t count = 0;
-    for (size_t i = 0; i < reference->point_count; i++) {
-        const struct fulcrum_reference_point *point = &reference->points[i];
-        bool is_base = reference->is_relative && i == reference->relative_to;
-        for (size_t k = 0; k < point->observation_count && !is_base; k++) {
-            count += strcmp(point->observations[k].quantity, quantity) == 0 ? 1 : 0;
-        }
-    }
-    return count;
-}
-
 /* "cpu_w: neither the machine nor NAME says how many watts it draws" */
 static void note_unknown_watts(const struct fulcrum_calibration *calibration,
     const struct fulcrum_comparison *found, struct fulcrum_validation *out)
 {
     static const char *const quantities[] = {"cpu_w", "gpu_w"};
+    const struct fulcrum_reference *reference = found->reference;
     for (size_t i = 0; i < sizeof quantities / sizeof quantities[0]; i++) {
-        size_t predicted = 0;
-        for (size_t k = 0; k < found->count; k++) {
-            const struct fulcrum_compared *item = &found->items[k];
-            const char *quantity = found->reference->points[item->point]
-                                       .observations[item->observation]
-                                       .quantity;
-            predicted += strcmp(quantity, quantities[i]) == 0 ? 1 : 0;
+        long missing = 0; /* observed, but for what ratios refer to, less predicted */
+        for (size_t p = 0; p < reference->point_count; p++) {
+            const struct fulcrum_reference_point *point = &reference->points[p];
+            bool is_base = reference->is_relative && p == reference->relative_to;
+            for (size_t k = 0; k < point->observation_count && !is_base; k++) {
+                missing += strcmp(point->observations[k].quantity, quantities[i]) == 0;
+            }
         }
-        if (predicted < count_observed(found->reference, quantities[i])) {
+        for (size_t k = 0; k < found->count; k++) {
+            const struct fulcrum_observation *seen =
+                fulcrum_compared_observation(found, &found->items[k]);
+            missing -= strcmp(seen->quantity, quantities[i]) == 0;
+        }
+        if (missing > 0) {
             char why[200];
             (void)snprintf(why, sizeof why,
                 "%s: neither the machine nor %s says how much it draws", quantities[i],
