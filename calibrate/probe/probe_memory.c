@@ -20,9 +20,16 @@ struct own {
     double byte;      /* growth with all of them */
 };
 
-static enum fulcrum_status grow(struct fulcrum_probe_state *state,
-    struct fulcrum_stepper *steppers, double until_s, struct fulcrum_error *err)
+/* Once: memory that was freed is taken again, so that a second look sees no growth. */
+static enum fulcrum_status memory_visit(
+    struct fulcrum_probe_state *state, double until_s, struct fulcrum_error *err)
 {
+    struct own *own = state->own;
+    if (own->env_count > 0) {
+        return FULCRUM_OK;
+    }
+    struct fulcrum_stepper *steppers = calloc(ENV_MAX, sizeof *steppers);
+    TRY_MEMORY(steppers, err, "%d environments", ENV_MAX);
     double start_byte = fulcrum_host_memory_byte(0, 0);
     enum fulcrum_status status = FULCRUM_OK;
     size_t count = 0;
@@ -37,25 +44,11 @@ static enum fulcrum_status grow(struct fulcrum_probe_state *state,
         grown_byte = fulcrum_host_memory_byte(0, 0) - start_byte + elsewhere_byte;
         count++;
     }
-    *(struct own *)state->own = (struct own){count, grown_byte};
+    *own = (struct own){count, grown_byte};
 end:
     for (size_t i = 0; i < ENV_MAX && steppers[i].env != NULL; i++) {
         fulcrum_stepper_close(&steppers[i]);
     }
-    return status;
-}
-
-/* Once: memory that was freed is taken again, so that a second look sees no growth. */
-static enum fulcrum_status memory_visit(
-    struct fulcrum_probe_state *state, double until_s, struct fulcrum_error *err)
-{
-    const struct own *own = state->own;
-    if (own->env_count > 0) {
-        return FULCRUM_OK;
-    }
-    struct fulcrum_stepper *steppers = calloc(ENV_MAX, sizeof *steppers);
-    TRY_MEMORY(steppers, err, "%d environments", ENV_MAX);
-    enum fulcrum_status status = grow(state, steppers, until_s, err);
     free(steppers);
     return status;
 }

@@ -644,10 +644,17 @@ static double solve_one(const struct terms *terms, size_t j)
     return fmax(0, product / norm);
 }
 
-/* Non-negative least squares of two parameters: the best of both, either and none. */
-static enum fulcrum_status fit_ring(
-    const struct curve *curve, double *parameter, struct fulcrum_error *err)
+/* One machine teaches nothing: on one the speed-up is 1 by definition. */
+static enum fulcrum_status predict_node_counts(
+    struct curve *curve, struct fulcrum_error *err)
 {
+    double parameter[NODE_PARAMETERS] = {0};
+    TRY(read_curve(curve, read_speedup,
+        counts_gpus(curve->first) ? "numbers of GPUs above one"
+                                  : "numbers of machines above one",
+        1, err));
+    /* Non-negative least squares of two parameters: the best of both, either and none.
+     */
     const struct terms terms = {gsl_matrix_alloc(curve->fitted_count, NODE_PARAMETERS),
         gsl_vector_alloc(curve->fitted_count)};
     bool is_there = terms.column != NULL && terms.rest != NULL;
@@ -689,21 +696,8 @@ static enum fulcrum_status fit_ring(
     }
     gsl_matrix_free(terms.column);
     gsl_vector_free(terms.rest);
-    return is_there
-               ? FULCRUM_OK
-               : fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "a fit of two parameters");
-}
-
-/* One machine teaches nothing: on one the speed-up is 1 by definition. */
-static enum fulcrum_status predict_node_counts(
-    struct curve *curve, struct fulcrum_error *err)
-{
-    double parameter[NODE_PARAMETERS] = {0};
-    TRY(read_curve(curve, read_speedup,
-        counts_gpus(curve->first) ? "numbers of GPUs above one"
-                                  : "numbers of machines above one",
-        1, err));
-    TRY(fit_ring(curve, parameter, err));
+    TRY(is_there ? FULCRUM_OK
+                 : fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "a fit of two parameters"));
     for (size_t i = 0; i < curve->count; i++) {
         double count = curve->readings[i].x;
         struct fulcrum_compared *item =

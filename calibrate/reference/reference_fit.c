@@ -624,34 +624,6 @@ static enum fulcrum_status apply_draws(const struct fulcrum_reference_fit *fit,
     return status;
 }
 
-/* The fitted values, their errors and covariances in place of the priors. */
-static enum fulcrum_status apply_values(const struct fulcrum_reference_fit *fit,
-    const char *source, struct fulcrum_calibration *calibration,
-    struct fulcrum_error *err)
-{
-    size_t n = fit->parameter_count;
-    for (size_t i = 0; i < n; i++) {
-        const struct fulcrum_fitted_parameter *from = &fit->parameters[i];
-        struct fulcrum_parameter parameter = {.value = from->mode,
-            .standard_error = from->sd * natural_slope(from),
-            .scale = from->prior.scale,
-            .origin = FULCRUM_ORIGIN_FITTED};
-        memcpy(parameter.path, from->prior.path, sizeof parameter.path);
-        (void)snprintf(parameter.source, sizeof parameter.source, "%s", source);
-        TRY(fulcrum_calibration_add_parameter(calibration, &parameter, err));
-    }
-    for (size_t i = 0; i < n * n; i++) {
-        const struct fulcrum_fitted_parameter *a = &fit->parameters[i / n];
-        const struct fulcrum_fitted_parameter *b = &fit->parameters[i % n];
-        if (i / n < i % n) {
-            TRY(fulcrum_calibration_set_covariance(calibration, a->prior.path,
-                b->prior.path,
-                fit->mode.covariance[i] * natural_slope(a) * natural_slope(b), err));
-        }
-    }
-    return apply_draws(fit, calibration, err);
-}
-
 /* What a fit has seen, for whoever judges its predictions. */
 
 /*
@@ -796,7 +768,28 @@ enum fulcrum_status fulcrum_reference_fit_apply(const struct fulcrum_reference_f
     enum fulcrum_status status = FULCRUM_OK;
     (void)snprintf(source, sizeof source, "fitted to %zu references, %s first",
         plan->model.reference_count, first);
-    TRY(apply_values(fit, source, calibration, err));
+    /* The fitted values, their errors and covariances in place of the priors. */
+    size_t n = fit->parameter_count;
+    for (size_t i = 0; i < n; i++) {
+        const struct fulcrum_fitted_parameter *from = &fit->parameters[i];
+        struct fulcrum_parameter parameter = {.value = from->mode,
+            .standard_error = from->sd * natural_slope(from),
+            .scale = from->prior.scale,
+            .origin = FULCRUM_ORIGIN_FITTED};
+        memcpy(parameter.path, from->prior.path, sizeof parameter.path);
+        (void)snprintf(parameter.source, sizeof parameter.source, "%s", source);
+        TRY(fulcrum_calibration_add_parameter(calibration, &parameter, err));
+    }
+    for (size_t i = 0; i < n * n; i++) {
+        const struct fulcrum_fitted_parameter *a = &fit->parameters[i / n];
+        const struct fulcrum_fitted_parameter *b = &fit->parameters[i % n];
+        if (i / n < i % n) {
+            TRY(fulcrum_calibration_set_covariance(calibration, a->prior.path,
+                b->prior.path,
+                fit->mode.covariance[i] * natural_slope(a) * natural_slope(b), err));
+        }
+    }
+    TRY(apply_draws(fit, calibration, err));
     /* What the priors say of themselves is no longer so. */
     TRY(set_note(calibration, "origin", &none, err));
     TRY(set_seen(fit, plan, calibration, err));

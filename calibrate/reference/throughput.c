@@ -383,6 +383,7 @@ static int fill_figures(
     struct context *own, const struct trial *trial, bool is_corrected, double *out)
 {
     const struct fulcrum_throughput *model = own->model;
+    assert(model != NULL);
     for (size_t i = 0; i < model->place_count; i++) {
         const struct place *place = &model->places[i];
         if (solve_place(own, place, trial, &own->solved[i], NULL) != FULCRUM_OK) {
