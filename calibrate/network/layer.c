@@ -128,10 +128,12 @@ void fulcrum_lstm_init(
     }
 }
 
-/* Returns the elements of one output image of the last convolution. */
-static size_t make_convolutions(
-    struct fulcrum_r2d2_layers *layers, const struct fulcrum_r2d2_shape *shape)
+struct fulcrum_r2d2_layers fulcrum_r2d2_layers_make(
+    const struct fulcrum_r2d2_shape *shape)
 {
+    struct fulcrum_r2d2_layers layers = {.action_count = shape->action_count};
+    size_t *taken = &layers.parameter_count;
+    size_t head = shape->head_count;
     struct fulcrum_conv next = {.height = shape->height,
         .width = shape->width,
         .channel_count = shape->channel_count};
@@ -140,23 +142,13 @@ static size_t make_convolutions(
         assert(filters->kernel <= next.height && filters->kernel <= next.width);
         next.kernel = filters->kernel;
         next.stride = filters->stride;
-        layers->conv[i] =
-            fulcrum_conv_make(&layers->parameter_count, next, filters->filter_count);
-        next = (struct fulcrum_conv){.height = layers->conv[i].window_rows,
-            .width = layers->conv[i].window_cols,
+        layers.conv[i] = fulcrum_conv_make(taken, next, filters->filter_count);
+        next = (struct fulcrum_conv){.height = layers.conv[i].window_rows,
+            .width = layers.conv[i].window_cols,
             .channel_count = filters->filter_count};
     }
-    return fulcrum_conv_image_count(&next);
-}
-
-struct fulcrum_r2d2_layers fulcrum_r2d2_layers_make(
-    const struct fulcrum_r2d2_shape *shape)
-{
-    struct fulcrum_r2d2_layers layers = {.action_count = shape->action_count};
-    size_t *taken = &layers.parameter_count;
-    size_t head = shape->head_count;
-    size_t flat = make_convolutions(&layers, shape);
-    layers.dense = fulcrum_linear_make(taken, flat, shape->dense_count, FULCRUM_RELU);
+    layers.dense = fulcrum_linear_make(
+        taken, fulcrum_conv_image_count(&next), shape->dense_count, FULCRUM_RELU);
     layers.lstm = fulcrum_lstm_make(
         taken, shape->dense_count + 1 + shape->action_count, shape->lstm_count);
     layers.value_hidden =

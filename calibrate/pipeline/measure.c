@@ -271,9 +271,8 @@ static bool has_seen_enough(
 static enum fulcrum_status watch(struct fulcrum_window_room *room,
     struct fulcrum_live *live, struct passage *out, struct fulcrum_error *err)
 {
-    const struct fulcrum_measure_options *options = room->options;
     double window_s =
-        fmax(options->window_s, fulcrum_energy_least_window_s(room->energy));
+        fmax(room->options->window_s, fulcrum_energy_least_window_s(room->energy));
     double own_s = own_cpu_s(room);
     struct fulcrum_host_idle idle = fulcrum_host_idle("");
     fulcrum_energy_begin(room->energy);

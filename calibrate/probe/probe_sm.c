@@ -176,17 +176,15 @@ struct follower {
     double slope;
 };
 
-enum { FOLLOWERS = 6 };
-
-static size_t list_followers(
-    const struct fulcrum_sm_fit *fit, struct follower out[FOLLOWERS])
+static void report_fit(
+    const struct fulcrum_sm_fit *fit, struct fulcrum_findings *findings)
 {
     struct fulcrum_design design;
     fulcrum_design_init(&design);
     struct fulcrum_workload_network shares = design.workload.network;
     double rest = shares.sm_frac + shares.dram_frac + shares.latency_frac;
     double left = 1.0 - fit->math_frac;
-    const struct follower all[FOLLOWERS] = {
+    const struct follower followers[] = {
         {"workload.network.launch_bound_frac", "launch_bound_frac",
             fit->launch_bound_frac, 1.0},
         {"workload.network.math_frac", "math_frac", fit->math_frac, 1.0},
@@ -199,15 +197,8 @@ static size_t list_followers(
         {"workload.training.launch_bound_frac", "train_launch_bound_frac",
             fit->train_launch_bound_frac, 1.0},
     };
-    memcpy(out, all, sizeof all);
-    return isnan(fit->train_launch_bound_frac) ? FOLLOWERS - 1 : FOLLOWERS;
-}
-
-static void report_fit(
-    const struct fulcrum_sm_fit *fit, struct fulcrum_findings *findings)
-{
-    struct follower followers[FOLLOWERS];
-    size_t count = list_followers(fit, followers);
+    size_t count = sizeof followers / sizeof followers[0];
+    count -= isnan(fit->train_launch_bound_frac) ? 1 : 0;
     for (size_t i = 0; i < count; i++) {
         const struct fulcrum_fit_estimate *estimate =
             fulcrum_fit_find(&fit->fit, followers[i].share);

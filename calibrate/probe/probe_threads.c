@@ -221,23 +221,6 @@ static void report_curve_field(const struct curve_field *field,
         100.0 * estimate->prior_share);
 }
 
-static enum fulcrum_status tabulate(const struct curve_points *points,
-    struct fulcrum_calibration *calibration, struct fulcrum_error *err)
-{
-    size_t count = (size_t)points->x[points->count - 1];
-    double *capacity = calloc(count, sizeof *capacity);
-    TRY_MEMORY(capacity, err, "capacity table");
-    enum fulcrum_status status = fulcrum_cpu_curve_tabulate(capacity, count,
-        &(struct fulcrum_samples){
-            "throughput over threads", points->x, points->y, points->count},
-        1.0 / points->alone_per_s, err);
-    if (status == FULCRUM_OK) {
-        status = fulcrum_calibration_set_capacity(calibration, capacity, count, err);
-    }
-    free(capacity);
-    return status;
-}
-
 /* No form through these points: the table alone stands. */
 static enum fulcrum_status fit_curve(const struct fulcrum_cpu *cpu,
     const struct curve_points *points, struct fulcrum_findings *findings)
@@ -279,7 +262,17 @@ static enum fulcrum_status fit_curve(const struct fulcrum_cpu *cpu,
         return fulcrum_fail(findings->err, status, "%s", why.detail);
     }
     TRY(findings->status);
-    return tabulate(points, calibration, findings->err);
+    size_t count = (size_t)points->x[points->count - 1];
+    double *capacity = calloc(count, sizeof *capacity);
+    TRY_MEMORY(capacity, findings->err, "capacity table");
+    status = fulcrum_cpu_curve_tabulate(
+        capacity, count, &samples, 1.0 / points->alone_per_s, findings->err);
+    if (status == FULCRUM_OK) {
+        status = fulcrum_calibration_set_capacity(
+            calibration, capacity, count, findings->err);
+    }
+    free(capacity);
+    return status;
 }
 
 static void threads_report(

@@ -16,7 +16,6 @@
 
 #include "calibrate/fit/posterior.h"
 #include "calibrate/reference/predictors.h"
-#include "calibrate/reference/reference_prediction.h"
 #include "model/fast/fast.h"
 #include "model/interval.h"
 #include "model/predict/predict.h"
@@ -277,9 +276,8 @@ enum fulcrum_status fulcrum_throughput_new(const struct fulcrum_throughput_plan 
     for (size_t r = 0; r < plan->reference_count; r++) {
         const struct fulcrum_reference *from = model->plan.references[r];
         for (size_t p = 0; p < from->point_count; p++) {
-            const struct fulcrum_reference_point *point = &from->points[p];
             bool is_base = from->is_relative && p == from->relative_to;
-            size_t count = is_base ? 0 : point->observation_count;
+            size_t count = is_base ? 0 : from->points[p].observation_count;
             for (size_t i = 0; i < count; i++) {
                 TRY_OR_END(add_figure(model, r, p, i, err));
             }
