@@ -208,14 +208,6 @@ static enum fulcrum_status furnish(struct fulcrum_cuda_share *share,
     return FULCRUM_OK;
 }
 
-/* All SMs where that is asked for, or where a part would be rounded up beyond them. */
-static bool takes_all(const struct fulcrum_cuda_gpu *gpu, double sm_count)
-{
-    double steps = ceil((sm_count - gpu->least_sm_count) / gpu->sm_step);
-    double rounded = gpu->least_sm_count + fmax(steps, 0.0) * gpu->sm_step;
-    return !(sm_count > 0.0) || rounded >= gpu->sm_count;
-}
-
 /* Results are not looked at: what a context that failed answers says nothing new. */
 static void cuda_share_close(
     const struct fulcrum_cuda_gpu *gpu, struct fulcrum_cuda_share *share)
@@ -269,8 +261,12 @@ static enum fulcrum_status cuda_share_open(struct fulcrum_cuda_share *out,
                   "cuda: the driver makes no part of the %g SMs of this GPU",
                   gpu->sm_count)
             : FULCRUM_OK);
-    TRY_OR_END(takes_all(gpu, sm_count) ? open_whole(&share, gpu, err)
-                                        : open_green(&share, gpu, ceil(sm_count), err));
+    /* All SMs where that is asked for, or where a part would be rounded up to them. */
+    double steps = ceil((sm_count - gpu->least_sm_count) / gpu->sm_step);
+    double rounded = gpu->least_sm_count + fmax(steps, 0.0) * gpu->sm_step;
+    TRY_OR_END(!(sm_count > 0.0) || rounded >= gpu->sm_count
+                   ? open_whole(&share, gpu, err)
+                   : open_green(&share, gpu, ceil(sm_count), err));
     TRY_OR_END(furnish(&share, gpu, err));
     *out = share;
 end:

@@ -262,16 +262,6 @@ static double block_s(const struct fulcrum_probe_state *state)
     return is_elsewhere(state) ? BLOCK_ELSEWHERE_S : fmax(BLOCK_S, steps_s);
 }
 
-/* The environment whose turn it is; those in processes of their own leave out the one
- * that blocks are asked of. */
-static struct fulcrum_stepper *next_in_turn(struct own *own)
-{
-    bool skips = fulcrum_stepper_has_log(&own->stepper) && own->other_count > 0;
-    size_t first = skips ? 1 : 0;
-    own->turn = own->turn < own->other_count ? own->turn + 1 : first;
-    return own->turn == 0 ? &own->stepper : &own->others[own->turn - 1];
-}
-
 /* Steps of one environment after the other, as an actor's thread makes them. */
 static enum fulcrum_status run_in_turn(
     struct own *own, size_t count, size_t *resets, struct fulcrum_error *err)
@@ -279,7 +269,14 @@ static enum fulcrum_status run_in_turn(
     *resets = 0;
     for (size_t i = 0; i < count; i++) {
         size_t ended = 0;
-        TRY(fulcrum_stepper_run(next_in_turn(own), 1, &ended, err));
+        /* The environment whose turn it is; those in processes of their own leave out
+         * the one that blocks are asked of. */
+        bool skips = fulcrum_stepper_has_log(&own->stepper) && own->other_count > 0;
+        size_t first = skips ? 1 : 0;
+        own->turn = own->turn < own->other_count ? own->turn + 1 : first;
+        TRY(fulcrum_stepper_run(
+            own->turn == 0 ? &own->stepper : &own->others[own->turn - 1], 1, &ended,
+            err));
         *resets += ended;
     }
     return FULCRUM_OK;
