@@ -487,32 +487,6 @@ static void mlp_infer(struct fulcrum_learner_state *network, size_t batch)
     mlp_forward(mlp, network->input, batch, mlp->inferred);
 }
 
-static void queue_ppo(const struct mlp *mlp)
-{
-    const struct fulcrum_learner_state *network = &mlp->base;
-    size_t rows = network->loss_count;
-    fulcrum_place log_std = (fulcrum_place)mlp->log_std;
-    fulcrum_compute_launch(&network->compute, FULCRUM_KERNEL_PPO, rows, 1,
-        &(struct fulcrum_kernel_arguments){
-            .place = {mlp->trained[LAYER_COUNT - 1],
-                fulcrum_place_at(network->parameters, log_std),
-                network->rows[MLP_ACTION].place,
-                network->rows[MLP_OLD_LOG_PROBABILITY].place,
-                network->rows[MLP_ADVANTAGE].place, network->rows[MLP_TARGET].place,
-                mlp->trained_gradient[LAYER_COUNT - 1], mlp->log_std_gradient,
-                network->row_loss},
-            .count = {fulcrum_compute_count(network->action_count)},
-            .number = {PPO_CLIP_FRAC, PPO_VALUE_WEIGHT}});
-    struct fulcrum_compute_sum of_log_std = {.row_count = rows,
-        .col_count = network->action_count,
-        .value = mlp->log_std_gradient,
-        .sums = fulcrum_place_at(network->gradients, log_std),
-        .is_added = 1,
-        .factor = 1.0F,
-        .scratch = network->sums};
-    fulcrum_compute_sum_rows(&network->compute, &of_log_std);
-}
-
 static void mlp_learn(struct fulcrum_learner_state *network)
 {
     const struct mlp *mlp = (const struct mlp *)network;
@@ -523,7 +497,26 @@ static void mlp_learn(struct fulcrum_learner_state *network)
         .sums = network->sums,
         .gradients = network->gradients};
     mlp_forward(mlp, input, pass.row_count, mlp->trained);
-    queue_ppo(mlp);
+    fulcrum_place log_std = (fulcrum_place)mlp->log_std;
+    fulcrum_compute_launch(pass.compute, FULCRUM_KERNEL_PPO, network->loss_count, 1,
+        &(struct fulcrum_kernel_arguments){
+            .place = {mlp->trained[LAYER_COUNT - 1],
+                fulcrum_place_at(network->parameters, log_std),
+                network->rows[MLP_ACTION].place,
+                network->rows[MLP_OLD_LOG_PROBABILITY].place,
+                network->rows[MLP_ADVANTAGE].place, network->rows[MLP_TARGET].place,
+                mlp->trained_gradient[LAYER_COUNT - 1], mlp->log_std_gradient,
+                network->row_loss},
+            .count = {fulcrum_compute_count(network->action_count)},
+            .number = {PPO_CLIP_FRAC, PPO_VALUE_WEIGHT}});
+    const struct fulcrum_compute_sum of_log_std = {.row_count = network->loss_count,
+        .col_count = network->action_count,
+        .value = mlp->log_std_gradient,
+        .sums = fulcrum_place_at(network->gradients, log_std),
+        .is_added = 1,
+        .factor = 1.0F,
+        .scratch = network->sums};
+    fulcrum_compute_sum_rows(pass.compute, &of_log_std);
     for (size_t i = LAYER_COUNT; i > 0; i--) {
         size_t layer = i - 1;
         pass.input = layer > 0 ? mlp->trained[layer - 1] : input;
@@ -659,20 +652,6 @@ static size_t sum_scratch(const struct r2d2 *net, size_t row_count)
     return count;
 }
 
-static struct fulcrum_lstm_trace take_core(const struct fulcrum_lstm *layer,
-    struct fulcrum_arena *arena, size_t step_count, size_t batch_count)
-{
-    size_t count = step_count * batch_count * layer->unit_count;
-    size_t with_start = count + batch_count * layer->unit_count;
-    return (struct fulcrum_lstm_trace){.step_count = step_count,
-        .batch_count = batch_count,
-        .gates = fulcrum_arena_take(
-            arena, step_count * batch_count * layer->gates.output_count),
-        .cell = fulcrum_arena_take(arena, with_start),
-        .cell_tanh = fulcrum_arena_take(arena, count),
-        .hidden = fulcrum_arena_take(arena, with_start)};
-}
-
 /* Room for at most step_count x batch_count rows. */
 static struct trace trace_take(const struct r2d2 *net, struct fulcrum_arena *arena,
     size_t step_count, size_t batch_count, size_t conv_row_count)
@@ -680,10 +659,16 @@ static struct trace trace_take(const struct r2d2 *net, struct fulcrum_arena *are
     const struct fulcrum_r2d2_layers *layers = &net->layers;
     size_t rows = step_count * batch_count;
     size_t head = layers->value_hidden.output_count;
+    size_t units = layers->lstm.unit_count;
     struct trace trace = {.conv_row_count = conv_row_count,
         .dense = fulcrum_arena_take(arena, rows * layers->dense.output_count),
         .core_input = fulcrum_arena_take(arena, rows * layers->lstm.gates.input_count),
-        .core = take_core(&layers->lstm, arena, step_count, batch_count),
+        .core = {.step_count = step_count,
+            .batch_count = batch_count,
+            .gates = fulcrum_arena_take(arena, rows * layers->lstm.gates.output_count),
+            .cell = fulcrum_arena_take(arena, (rows + batch_count) * units),
+            .cell_tanh = fulcrum_arena_take(arena, rows * units),
+            .hidden = fulcrum_arena_take(arena, (rows + batch_count) * units)},
         .value_hidden = fulcrum_arena_take(arena, rows * head),
         .value = fulcrum_arena_take(arena, rows),
         .advantage_hidden = fulcrum_arena_take(arena, rows * head),
@@ -988,22 +973,6 @@ static struct batch replay_steps(const struct r2d2 *r2d2, size_t first, size_t c
         .last_reward = fulcrum_place_at(rows[R2D2_REWARD].place, row)};
 }
 
-/* The state that the burn-in left becomes the one before the segment. */
-static void hand_over(const struct r2d2 *r2d2, const struct trace *trace)
-{
-    const struct fulcrum_compute *compute = &r2d2->base.compute;
-    const struct fulcrum_lstm_trace *warm = &r2d2->target.core;
-    size_t burn_in = r2d2->options.train_burn_in;
-    size_t count = r2d2->options.train_batch * r2d2->layers.lstm.unit_count;
-    bool is_there = burn_in == 0 && trace == &r2d2->target;
-    if (!is_there) {
-        fulcrum_compute_copy(compute, trace->core.hidden,
-            fulcrum_place_at(warm->hidden, burn_in * count), count);
-        fulcrum_compute_copy(compute, trace->core.cell,
-            fulcrum_place_at(warm->cell, burn_in * count), count);
-    }
-}
-
 /*
  * Leaves in the trace the action values of the trained segment. The recurrent state
  * starts at zero, and the burn-in steps bring it to where the segment begins.
@@ -1021,7 +990,13 @@ static void forward_replay(
         struct batch before = replay_steps(r2d2, 0, burn_in);
         forward_core(r2d2, parameters, &before, warm);
     }
-    hand_over(r2d2, trace);
+    /* The state that the burn-in left becomes the one before the segment. */
+    if (burn_in > 0 || trace != warm) {
+        fulcrum_compute_copy(compute, trace->core.hidden,
+            fulcrum_place_at(warm->core.hidden, burn_in * count), count);
+        fulcrum_compute_copy(compute, trace->core.cell,
+            fulcrum_place_at(warm->core.cell, burn_in * count), count);
+    }
     struct batch segment =
         replay_steps(r2d2, burn_in, fulcrum_r2d2_segment_steps(&r2d2->options));
     forward_core(r2d2, parameters, &segment, trace);
@@ -1029,10 +1004,13 @@ static void forward_replay(
     forward_heads(r2d2, parameters, trace, core_output(r2d2, trace));
 }
 
-static void queue_td(const struct r2d2 *r2d2)
+static void r2d2_learn(struct fulcrum_learner_state *network)
 {
+    struct r2d2 *r2d2 = (struct r2d2 *)network;
     const struct fulcrum_r2d2_options *options = &r2d2->options;
-    const struct fulcrum_learner_state *network = &r2d2->base;
+    /* The online network first: its burn-in passes through the target's trace. */
+    forward_replay(r2d2, network->parameters, &r2d2->online);
+    forward_replay(r2d2, network->target_parameters, &r2d2->target);
     size_t after = (options->train_burn_in + 1) * options->train_batch;
     fulcrum_compute_launch(&network->compute, FULCRUM_KERNEL_TD, network->loss_count, 1,
         &(struct fulcrum_kernel_arguments){
@@ -1044,16 +1022,6 @@ static void queue_td(const struct r2d2 *r2d2)
                 fulcrum_compute_count(options->train_batch),
                 fulcrum_compute_count(network->action_count), FULCRUM_R2D2_LOOK_AHEAD},
             .number = {FULCRUM_R2D2_DISCOUNT}});
-}
-
-static void r2d2_learn(struct fulcrum_learner_state *network)
-{
-    struct r2d2 *r2d2 = (struct r2d2 *)network;
-    const struct fulcrum_r2d2_options *options = &r2d2->options;
-    /* The online network first: its burn-in passes through the target's trace. */
-    forward_replay(r2d2, network->parameters, &r2d2->online);
-    forward_replay(r2d2, network->target_parameters, &r2d2->target);
-    queue_td(r2d2);
     struct batch trained =
         replay_steps(r2d2, options->train_burn_in, options->train_unroll);
     backward(r2d2, network->parameters, &trained, &r2d2->online, &r2d2->gradients);
