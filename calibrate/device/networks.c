@@ -70,6 +70,11 @@ struct fulcrum_learner_state {
     fulcrum_place loss;
 };
 
+static size_t larger(size_t a, size_t b)
+{
+    return a > b ? a : b;
+}
+
 /* Takes what both kinds have, all but `inferred` and the sums. */
 static void take_places(struct fulcrum_learner_state *network, size_t parameter_count)
 {
@@ -391,26 +396,6 @@ static void make_layers(struct mlp *mlp)
         .train_step_flop = 2.0 * (double)options->train_batch * train_mac_count};
 }
 
-static void take_mlp(struct mlp *mlp)
-{
-    const struct fulcrum_mlp_options *options = &mlp->options;
-    struct fulcrum_arena *arena = &mlp->base.arena;
-    size_t rows = options->train_batch;
-    size_t widest = options->action_count;
-    take_places(&mlp->base, mlp->base.cost.parameter_count);
-    for (size_t i = 0; i < LAYER_COUNT; i++) {
-        size_t width = mlp->dense[i].output_count;
-        widest = width > widest ? width : widest;
-        mlp->inferred[i] = fulcrum_arena_take(arena, options->max_batch * width);
-        mlp->trained[i] = fulcrum_arena_take(arena, rows * width);
-        mlp->trained_gradient[i] = fulcrum_arena_take(arena, rows * width);
-    }
-    mlp->log_std_gradient = fulcrum_arena_take(arena, rows * options->action_count);
-    mlp->base.inferred = mlp->inferred[LAYER_COUNT - 1];
-    mlp->base.sums =
-        fulcrum_arena_take(arena, fulcrum_compute_sum_scratch(rows, widest));
-}
-
 /* Weights, then the minibatch; biases and log standard deviations stay zero. */
 static void mlp_init(const struct fulcrum_learner_state *network, float *parameters,
     struct fulcrum_random *random)
@@ -537,6 +522,7 @@ enum fulcrum_status fulcrum_mlp_new(struct fulcrum_learner_state **out,
     const size_t one = sizeof(float);
     struct mlp *mlp = calloc(1, sizeof *mlp);
     TRY_MEMORY(mlp, err, "no memory for a network");
+    struct fulcrum_arena *arena = &mlp->base.arena;
     mlp->options = *options;
     mlp->base = (struct fulcrum_learner_state){.kind = &kind,
         .compute = *compute,
@@ -555,7 +541,19 @@ enum fulcrum_status fulcrum_mlp_new(struct fulcrum_learner_state **out,
             [MLP_ADVANTAGE] = {0, rows, one, 0, NULL},
             [MLP_TARGET] = {0, rows, one, 0, NULL}}};
     make_layers(mlp);
-    take_mlp(mlp);
+    size_t widest = options->action_count;
+    take_places(&mlp->base, mlp->base.cost.parameter_count);
+    for (size_t i = 0; i < LAYER_COUNT; i++) {
+        size_t width = mlp->dense[i].output_count;
+        widest = larger(widest, width);
+        mlp->inferred[i] = fulcrum_arena_take(arena, options->max_batch * width);
+        mlp->trained[i] = fulcrum_arena_take(arena, rows * width);
+        mlp->trained_gradient[i] = fulcrum_arena_take(arena, rows * width);
+    }
+    mlp->log_std_gradient = fulcrum_arena_take(arena, rows * options->action_count);
+    mlp->base.inferred = mlp->inferred[LAYER_COUNT - 1];
+    mlp->base.sums =
+        fulcrum_arena_take(arena, fulcrum_compute_sum_scratch(rows, widest));
     return open_network(out, &mlp->base, err);
 }
 
@@ -625,11 +623,6 @@ struct r2d2 {
  * same within 10 %.
  */
 enum { CHUNK_WIDE = 256, CHUNK_NARROW = 8 };
-
-static size_t larger(size_t a, size_t b)
-{
-    return a > b ? a : b;
-}
 
 /* Room for the sums of biases: of every convolution's chunk and of all other layers. */
 static size_t sum_scratch(const struct r2d2 *net, size_t row_count)
@@ -719,25 +712,6 @@ static struct fulcrum_pass image_pass(const struct r2d2 *net, fulcrum_place para
         .input_gradient = FULCRUM_NOWHERE};
 }
 
-static void backward_chunk(const struct r2d2 *net, const struct fulcrum_pass *images,
-    const struct trace *trace, struct chunk chunk)
-{
-    struct fulcrum_pass pass = *images;
-    pass.input_is_bytes = 0;
-    for (size_t i = LAST; i > 0; i--) {
-        pass.input = output_at(net, trace, i - 1, chunk);
-        pass.output = output_at(net, trace, i, chunk);
-        pass.input_gradient = net->conv_gradient[i - 1];
-        fulcrum_conv_backward(&net->layers.conv[i], &pass);
-        pass.output_gradient = pass.input_gradient;
-    }
-    pass.input = images->input;
-    pass.input_is_bytes = 1;
-    pass.output = output_at(net, trace, 0, chunk);
-    pass.input_gradient = FULCRUM_NOWHERE;
-    fulcrum_conv_backward(&net->layers.conv[0], &pass);
-}
-
 static void backward_images(const struct r2d2 *net, fulcrum_place parameters,
     const struct batch *batch, const struct trace *trace,
     const struct gradients *gradients)
@@ -746,10 +720,23 @@ static void backward_images(const struct r2d2 *net, fulcrum_place parameters,
     size_t size = fulcrum_conv_output_count(&net->layers.conv[LAST]);
     for (size_t first = 0; first < rows; first += net->chunk) {
         struct chunk chunk = chunk_at(net, batch, first);
-        struct fulcrum_pass pass = image_pass(net, parameters, batch, chunk);
+        const struct fulcrum_pass images = image_pass(net, parameters, batch, chunk);
+        struct fulcrum_pass pass = images;
         pass.gradients = net->base.gradients;
         pass.output_gradient = fulcrum_place_at(gradients->conv, first * size);
-        backward_chunk(net, &pass, trace, chunk);
+        pass.input_is_bytes = 0;
+        for (size_t i = LAST; i > 0; i--) {
+            pass.input = output_at(net, trace, i - 1, chunk);
+            pass.output = output_at(net, trace, i, chunk);
+            pass.input_gradient = net->conv_gradient[i - 1];
+            fulcrum_conv_backward(&net->layers.conv[i], &pass);
+            pass.output_gradient = pass.input_gradient;
+        }
+        pass.input = images.input;
+        pass.input_is_bytes = 1;
+        pass.output = output_at(net, trace, 0, chunk);
+        pass.input_gradient = FULCRUM_NOWHERE;
+        fulcrum_conv_backward(&net->layers.conv[0], &pass);
     }
 }
 
