@@ -708,30 +708,21 @@ static enum fulcrum_status polish(
     return FULCRUM_OK;
 }
 
-/* The centres first, then places around them. */
-static void set_start(gsl_vector *z, uint64_t seed, size_t start)
-{
-    gsl_vector_set_zero(z);
-    if (start == 0) {
-        return;
-    }
-    gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
-    gsl_rng_set(rng, fulcrum_stream_gsl_seed(fulcrum_stream_seed(seed, start, 1)));
-    for (size_t i = 0; i < z->size; i++) {
-        gsl_vector_set(z, i, START_SPREAD * gsl_ran_ugaussian(rng));
-    }
-    gsl_rng_free(rng);
-}
-
 static enum fulcrum_status find_best(
     struct search *search, uint64_t seed, gsl_vector *best, struct fulcrum_error *err)
 {
     gsl_vector *z = gsl_vector_alloc(best->size);
+    gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
     double least = HUGE_VAL;
     enum fulcrum_status status = FULCRUM_OK;
     for (size_t start = 0; start < STARTS && status == FULCRUM_OK; start++) {
         tell_progress(search->problem, DESCENTS_FRAC * (double)start / STARTS);
-        set_start(z, seed, start);
+        /* The centres first, then places around them. */
+        gsl_vector_set_zero(z);
+        gsl_rng_set(rng, fulcrum_stream_gsl_seed(fulcrum_stream_seed(seed, start, 1)));
+        for (size_t i = 0; start > 0 && i < z->size; i++) {
+            gsl_vector_set(z, i, START_SPREAD * gsl_ran_ugaussian(rng));
+        }
         status = descend(search, z, err);
         double found = objective(z, search);
         if (found < least) {
@@ -740,6 +731,7 @@ static enum fulcrum_status find_best(
         }
     }
     gsl_vector_free(z);
+    gsl_rng_free(rng);
     if (status == FULCRUM_OK && !(least < HUGE_VAL)) {
         status = fulcrum_fail(
             err, FULCRUM_ERR_NO_FIT, "the model cannot run near its priors");

@@ -363,35 +363,32 @@ static enum fulcrum_status add_all(struct fulcrum_recording *recording,
     return FULCRUM_OK;
 }
 
-static enum fulcrum_status sample_times(struct fulcrum_probe_state *state,
-    struct single_times *times, struct fulcrum_error *err)
-{
-    const struct fulcrum_bench *bench = state->bench;
-    struct own *own = state->own;
-    struct fulcrum_sample all = {.x = 0.0};
-    TRY(fulcrum_sample_begin(state, SINGLE, err));
-    TRY(is_elsewhere(state) ? time_there(&own->stepper, times, err)
-                            : time_here(&own->stepper, &bench->stopwatch, times, err));
-    TRY(fulcrum_sample_end(state, SINGLE, FULCRUM_CLOCK_CPU, &all, err));
-    own->step_count += (double)times->step_count;
-    own->reset_count += (double)times->reset_count;
-    if (times_singles(bench)) {
-        TRY(add_all(&state->recording[SINGLE], times->step_s, times->step_count,
-            all.canary_s, err));
-    }
-    return add_all(&state->recording[RESET], times->reset_s, times->reset_count,
-        all.canary_s, err);
-}
-
 static enum fulcrum_status sample_singles(
     struct fulcrum_probe_state *state, struct fulcrum_error *err)
 {
-    size_t count = (size_t)fmax(ceil(block_s(state) / state->bench->step_s), 1.0);
+    const struct fulcrum_bench *bench = state->bench;
+    struct own *own = state->own;
+    size_t count = (size_t)fmax(ceil(block_s(state) / bench->step_s), 1.0);
     count = count < SINGLE_BLOCK_MAX ? count : SINGLE_BLOCK_MAX;
     double *room = calloc(2 * count, sizeof *room);
     TRY_MEMORY(room, err, "%zu single steps", count);
     struct single_times times = {room, room + count, count, 0};
-    enum fulcrum_status status = sample_times(state, &times, err);
+    struct fulcrum_sample all = {.x = 0.0};
+    enum fulcrum_status status = FULCRUM_OK;
+    TRY_OR_END(fulcrum_sample_begin(state, SINGLE, err));
+    TRY_OR_END(is_elsewhere(state)
+                   ? time_there(&own->stepper, &times, err)
+                   : time_here(&own->stepper, &bench->stopwatch, &times, err));
+    TRY_OR_END(fulcrum_sample_end(state, SINGLE, FULCRUM_CLOCK_CPU, &all, err));
+    own->step_count += (double)times.step_count;
+    own->reset_count += (double)times.reset_count;
+    if (times_singles(bench)) {
+        TRY_OR_END(add_all(&state->recording[SINGLE], times.step_s, times.step_count,
+            all.canary_s, err));
+    }
+    status = add_all(
+        &state->recording[RESET], times.reset_s, times.reset_count, all.canary_s, err);
+end:
     free(room);
     return status;
 }

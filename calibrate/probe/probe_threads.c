@@ -101,27 +101,7 @@ static enum fulcrum_status sample_window(struct fulcrum_probe_state *state,
     return FULCRUM_OK;
 }
 
-/* The ratio to one thread: what slows the whole machine down cancels. */
-static enum fulcrum_status add_ratio(struct fulcrum_probe_state *state,
-    const struct fulcrum_sample *many, const struct fulcrum_sample one[2],
-    struct fulcrum_error *err)
-{
-    double alone_per_s = 0.5 * (one[0].value + one[1].value);
-    if (!(alone_per_s > 0.0)) {
-        return FULCRUM_OK;
-    }
-    struct fulcrum_sample ratio = {
-        .x = many->x,
-        .value = many->value / alone_per_s,
-        .canary_s = fmax(many->canary_s, fmax(one[0].canary_s, one[1].canary_s)),
-        .marked = many->marked || one[0].marked || one[1].marked,
-    };
-    return fulcrum_recording_add(&state->recording[CAPACITY], &ratio, err);
-}
-
-/*
- * One thread, many, one, many, one: at least once every count on the first visit.
- */
+/* One thread, many, one, many, one: at least once every count on the first visit. */
 static enum fulcrum_status threads_visit(
     struct fulcrum_probe_state *state, double until_s, struct fulcrum_error *err)
 {
@@ -144,8 +124,16 @@ static enum fulcrum_status threads_visit(
                            : 1.0;
         TRY(sample_window(state, count, window_s, &many, err));
         TRY(sample_window(state, 1.0, window_s, &one[1], err));
-        if (many.x > 1.0) {
-            TRY(add_ratio(state, &many, one, err));
+        /* The ratio to one thread: what slows the whole machine down cancels. */
+        double alone_per_s = 0.5 * (one[0].value + one[1].value);
+        if (many.x > 1.0 && alone_per_s > 0.0) {
+            const struct fulcrum_sample ratio = {
+                .x = many.x,
+                .value = many.value / alone_per_s,
+                .canary_s = fmax(many.canary_s, fmax(one[0].canary_s, one[1].canary_s)),
+                .marked = many.marked || one[0].marked || one[1].marked,
+            };
+            TRY(fulcrum_recording_add(&state->recording[CAPACITY], &ratio, err));
         }
         one[0] = one[1];
         done++;
