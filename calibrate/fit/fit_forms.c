@@ -370,26 +370,18 @@ static void fill_parameters(struct fulcrum_fit_parameter *parameter,
     memcpy(parameter, all, sizeof all);
 }
 
-/* Index of the first point of an unexpected drop; set->count if there is none. */
-static size_t find_drop(
+static void advise_curve(struct fulcrum_cpu_curve_fit *out,
     const struct fulcrum_cpu_curve_host *host, const struct points *set)
 {
-    for (size_t i = 0; i + 1 < set->count; i++) {
+    size_t drop = set->count; /* the first point of an unexpected drop; or none */
+    for (size_t i = set->count - 1; i-- > 0;) {
         /* Actors in lockstep dip once, where the first of them share a core. */
         bool is_expected = host->coupling != FULCRUM_ACTORS_ASYNC &&
                            set->x[i] <= host->core_count &&
                            set->x[i + 1] > host->core_count;
-        if (set->y[i + 1] < (1 - most_drop_rel) * set->y[i] && !is_expected) {
-            return i;
-        }
+        bool drops = set->y[i + 1] < (1 - most_drop_rel) * set->y[i];
+        drop = drops && !is_expected ? i : drop;
     }
-    return set->count;
-}
-
-static void advise_curve(struct fulcrum_cpu_curve_fit *out,
-    const struct fulcrum_cpu_curve_host *host, const struct points *set)
-{
-    size_t drop = find_drop(host, set);
     double most = set->x[set->count - 1];
     double sum = 0;
     for (size_t i = 0; i < set->count; i++) {

@@ -595,20 +595,6 @@ static size_t capacity_of(const struct fulcrum_replay_options *options)
     return most_rows / envs >= capacity ? capacity : 0;
 }
 
-static enum fulcrum_status make_rings(
-    struct fulcrum_replay *replay, struct fulcrum_error *err)
-{
-    const struct fulcrum_replay_options *options = &replay->options;
-    size_t rows = options->env_count * replay->capacity;
-    replay->stored = calloc(options->env_count + 1, sizeof *replay->stored);
-    replay->rows = calloc(rows + 1, options->row_byte + 1);
-    replay->notes = calloc(rows + 1, options->note_byte + 1);
-    return replay->stored != NULL && replay->rows != NULL && replay->notes != NULL
-               ? FULCRUM_OK
-               : fulcrum_fail(
-                     err, FULCRUM_ERR_NO_MEMORY, "a replay of %zu observations", rows);
-}
-
 enum fulcrum_status fulcrum_replay_new(struct fulcrum_replay **out,
     const struct fulcrum_replay_options *options, struct fulcrum_error *err)
 {
@@ -623,10 +609,14 @@ enum fulcrum_status fulcrum_replay_new(struct fulcrum_replay **out,
     replay->random = fulcrum_random_seeded(options->seed);
     replay->options = *options;
     replay->capacity = capacity;
-    enum fulcrum_status status = make_rings(replay, err);
-    if (status != FULCRUM_OK) {
+    size_t rows = options->env_count * capacity;
+    replay->stored = calloc(options->env_count + 1, sizeof *replay->stored);
+    replay->rows = calloc(rows + 1, options->row_byte + 1);
+    replay->notes = calloc(rows + 1, options->note_byte + 1);
+    if (replay->stored == NULL || replay->rows == NULL || replay->notes == NULL) {
         fulcrum_replay_free(replay);
-        return status;
+        return fulcrum_fail(
+            err, FULCRUM_ERR_NO_MEMORY, "a replay of %zu observations", rows);
     }
     *out = replay;
     return FULCRUM_OK;

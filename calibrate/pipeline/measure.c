@@ -730,17 +730,6 @@ end:
     return status;
 }
 
-static enum fulcrum_status take_pair(struct stages_session *session,
-    struct fulcrum_measured_stages *item, size_t pair, struct fulcrum_error *err)
-{
-    for (size_t half = 0; half < 2; half++) {
-        TRY(pair % 2 == half
-                ? take_recorded(session, item, pair, err)
-                : take(session, item, NULL, &session->unrecorded_per_s[pair], err));
-    }
-    return FULCRUM_OK;
-}
-
 static enum fulcrum_status summarise_stages(struct stages_session *session,
     struct fulcrum_measured_stages *item, struct fulcrum_error *err)
 {
@@ -766,9 +755,12 @@ static enum fulcrum_status measure_stages(struct stages_session *session,
 {
     struct fulcrum_error why = {FULCRUM_OK, ""};
     enum fulcrum_status status = FULCRUM_OK;
-    for (size_t pair = 0; pair < session->options->pair_count && status == FULCRUM_OK;
-         pair++) {
-        status = take_pair(session, item, pair, &why);
+    for (size_t i = 0; i < 2 * session->options->pair_count && status == FULCRUM_OK;
+         i++) {
+        size_t pair = i / 2;
+        status = pair % 2 == i % 2 ? take_recorded(session, item, pair, &why)
+                                   : take(session, item, NULL,
+                                         &session->unrecorded_per_s[pair], &why);
     }
     if (status == FULCRUM_OK) {
         return summarise_stages(session, item, err);

@@ -74,19 +74,6 @@ struct fulcrum_recorder {
     struct track *tracks; /* owned */
 };
 
-/* Zeros at addresses that cache lines begin at; calloc does not promise these. */
-static struct track *new_tracks(size_t count)
-{
-    if (count > SIZE_MAX / sizeof(struct track)) {
-        return NULL;
-    }
-    struct track *tracks = aligned_alloc(LINE_BYTE, count * sizeof *tracks);
-    if (tracks != NULL) {
-        memset(tracks, 0, count * sizeof *tracks);
-    }
-    return tracks;
-}
-
 enum fulcrum_status fulcrum_recorder_new(struct fulcrum_recorder **out,
     size_t track_count, size_t event_capacity, struct fulcrum_error *err)
 {
@@ -97,9 +84,15 @@ enum fulcrum_status fulcrum_recorder_new(struct fulcrum_recorder **out,
     atomic_init(&recorder->begin_s, NEVER);
     atomic_init(&recorder->end_s, NEVER);
     recorder->capacity = event_capacity > 0 ? event_capacity : CAPACITY_DEFAULT;
-    recorder->tracks = new_tracks(track_count);
-    recorder->track_count = recorder->tracks != NULL ? track_count : 0;
-    bool has_room = recorder->tracks != NULL;
+    /* Zeros at addresses that cache lines begin at; calloc does not promise these. */
+    bool has_room = track_count <= SIZE_MAX / sizeof(struct track);
+    size_t byte = has_room ? track_count * sizeof(struct track) : 0;
+    recorder->tracks = has_room ? aligned_alloc(LINE_BYTE, byte) : NULL;
+    has_room = recorder->tracks != NULL;
+    recorder->track_count = has_room ? track_count : 0;
+    if (has_room) {
+        memset(recorder->tracks, 0, byte);
+    }
     for (size_t i = 0; i < recorder->track_count && has_room; i++) {
         struct track *track = &recorder->tracks[i];
         track->events = calloc(recorder->capacity, sizeof *track->events);
