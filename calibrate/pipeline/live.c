@@ -581,8 +581,8 @@ struct fulcrum_replay {
     size_t capacity; /* rows of a ring */
 };
 
-/* Rows of a ring; 0 where all of them would be too large. */
-static size_t capacity_of(const struct fulcrum_replay_options *options)
+enum fulcrum_status fulcrum_replay_new(struct fulcrum_replay **out,
+    const struct fulcrum_replay_options *options, struct fulcrum_error *err)
 {
     size_t envs = options->env_count > 0 ? options->env_count : 1;
     bool is_small =
@@ -592,14 +592,7 @@ static size_t capacity_of(const struct fulcrum_replay_options *options)
     size_t sequences = SEQUENCES * options->length;
     size_t share = options->least_row_count / envs + 1;
     size_t capacity = share > sequences ? share : sequences;
-    return most_rows / envs >= capacity ? capacity : 0;
-}
-
-enum fulcrum_status fulcrum_replay_new(struct fulcrum_replay **out,
-    const struct fulcrum_replay_options *options, struct fulcrum_error *err)
-{
-    size_t capacity = capacity_of(options);
-    FAIL_IF(options->length == 0 || capacity == 0, err, FULCRUM_ERR_RANGE,
+    FAIL_IF(options->length == 0 || most_rows / envs < capacity, err, FULCRUM_ERR_RANGE,
         "a replay of %zu environments, sequences of %zu steps of %zu bytes: "
         "expected steps, and at most 16 GiB",
         options->env_count, options->length, options->row_byte);

@@ -530,33 +530,26 @@ enum {
     NUMBERS = offsetof(struct fulcrum_measure_window, is_disturbed) / sizeof(double)
 };
 
-/* The numbers at `offset` of the windows that count, sorted; returns how many. */
-static size_t sort_numbers(
-    const struct fulcrum_measured *item, bool takes_all, size_t offset, double *values)
-{
-    size_t count = 0;
-    for (size_t i = 0; i < item->window_count; i++) {
-        if (takes_all || !item->windows[i].is_disturbed) {
-            double value = 0.0;
-            memcpy(&value, (const char *)&item->windows[i] + offset, sizeof value);
-            values[count] = value;
-            count += isnan(value) ? 0 : 1;
-        }
-    }
-    gsl_sort(values, 1, count);
-    return count;
-}
-
 static void summarise(struct fulcrum_measured *item, double *values)
 {
     size_t calm = count_calm(item);
     size_t count = 0;
     item->is_disturbed = calm == 0 || 2 * calm < item->window_count;
     for (size_t k = NUMBERS; k-- > 0;) {
-        count = sort_numbers(item, calm == 0, k * sizeof(double), values);
+        count = 0;
+        size_t offset = k * sizeof(double);
+        for (size_t i = 0; i < item->window_count; i++) {
+            if (calm == 0 || !item->windows[i].is_disturbed) {
+                double value = 0.0;
+                memcpy(&value, (const char *)&item->windows[i] + offset, sizeof value);
+                values[count] = value;
+                count += isnan(value) ? 0 : 1;
+            }
+        }
+        gsl_sort(values, 1, count);
         double median =
             count > 0 ? fulcrum_statistics_quantile(values, count, 0.5) : (double)NAN;
-        memcpy((char *)&item->median + k * sizeof median, &median, sizeof median);
+        memcpy((char *)&item->median + offset, &median, sizeof median);
     }
     /* The last ones are the rates. */
     item->lo = count > 0 ? values[0] : (double)NAN;
@@ -730,25 +723,6 @@ end:
     return status;
 }
 
-static enum fulcrum_status summarise_stages(struct stages_session *session,
-    struct fulcrum_measured_stages *item, struct fulcrum_error *err)
-{
-    size_t count = session->options->pair_count;
-    enum fulcrum_status status = FULCRUM_OK;
-    if (count > 1) {
-        status = fulcrum_recorder_cost_of_pairs(&item->pairs, session->recorded_per_s,
-            session->unrecorded_per_s, count, err);
-    }
-    /* Pairs are not needed any more: medians sort them. */
-    item->recorded_steps_per_s =
-        fulcrum_statistics_median(session->recorded_per_s, count);
-    item->unrecorded_steps_per_s =
-        fulcrum_statistics_median(session->unrecorded_per_s, count);
-    item->corrected_steps_per_s =
-        fulcrum_statistics_median(session->corrected_per_s, count);
-    return status;
-}
-
 /* A configuration that cannot run, or whose environment failed, keeps its reason. */
 static enum fulcrum_status measure_stages(struct stages_session *session,
     struct fulcrum_measured_stages *item, struct fulcrum_error *err)
@@ -763,7 +737,19 @@ static enum fulcrum_status measure_stages(struct stages_session *session,
                                          &session->unrecorded_per_s[pair], &why);
     }
     if (status == FULCRUM_OK) {
-        return summarise_stages(session, item, err);
+        size_t count = session->options->pair_count;
+        if (count > 1) {
+            status = fulcrum_recorder_cost_of_pairs(&item->pairs,
+                session->recorded_per_s, session->unrecorded_per_s, count, err);
+        }
+        /* Pairs are not needed any more: medians sort them. */
+        item->recorded_steps_per_s =
+            fulcrum_statistics_median(session->recorded_per_s, count);
+        item->unrecorded_steps_per_s =
+            fulcrum_statistics_median(session->unrecorded_per_s, count);
+        item->corrected_steps_per_s =
+            fulcrum_statistics_median(session->corrected_per_s, count);
+        return status;
     }
     fulcrum_stage_times_free(&item->times);
     return keep_failure(&session->room, &why, item->failure, err);

@@ -211,22 +211,6 @@ static double edge_s(const _Atomic double *time_s)
     return edge;
 }
 
-/* Cuts an event to the window. Returns 0 where nothing is left. */
-static int cut(
-    const struct fulcrum_recorder *recorder, struct fulcrum_recorder_event *event)
-{
-    double from_s = edge_s(&recorder->begin_s);
-    double to_s = edge_s(&recorder->end_s);
-    double begin_s = event->begin_s > from_s ? event->begin_s : from_s;
-    double end_s = event->end_s < to_s ? event->end_s : to_s;
-    if (end_s <= begin_s) {
-        return 0;
-    }
-    event->begin_s = begin_s - from_s;
-    event->end_s = end_s - from_s;
-    return 1;
-}
-
 static void enter(
     struct track *track, enum fulcrum_stage_kind kind, double now_s, bool is_chained)
 {
@@ -239,13 +223,18 @@ static void leave(const struct fulcrum_recorder *recorder, struct track *track,
 {
     size_t depth = track->depth - 1;
     const struct frame *frame = &track->frames[depth];
-    struct fulcrum_recorder_event event = {.begin_s = frame->begin_s,
-        .end_s = now_s,
-        .kind = frame->kind,
-        .depth = (uint8_t)depth};
-    if (!cut(recorder, &event)) {
+    /* Cut to the window. */
+    double from_s = edge_s(&recorder->begin_s);
+    double to_s = edge_s(&recorder->end_s);
+    double begin_s = frame->begin_s > from_s ? frame->begin_s : from_s;
+    double end_s = now_s < to_s ? now_s : to_s;
+    if (end_s <= begin_s) {
         return;
     }
+    const struct fulcrum_recorder_event event = {.begin_s = begin_s - from_s,
+        .end_s = end_s - from_s,
+        .kind = frame->kind,
+        .depth = (uint8_t)depth};
     double span_s = event.end_s - event.begin_s;
     struct fulcrum_recorder_total *totals = track->result.totals;
     struct fulcrum_recorder_total *total = &totals[frame->kind];
@@ -263,23 +252,23 @@ static void leave(const struct fulcrum_recorder *recorder, struct track *track,
         track->events[result->event_count++] = event;
     } else {
         result->dropped_count++;
-        result->dropped_s += event.depth == 0 ? event.end_s - event.begin_s : 0.0;
+        result->dropped_s += depth == 0 ? span_s : 0.0;
     }
 }
 
-void fulcrum_recorder_begin(
+void fulcrum_recorder_begin_on(
     struct fulcrum_recorder *recorder, size_t number, enum fulcrum_stage_kind kind)
 {
     struct track *track = track_of(recorder, number);
-    if (track != NULL && ++track->depth <= FULCRUM_RECORDER_DEPTH_MAX) {
+    if (++track->depth <= FULCRUM_RECORDER_DEPTH_MAX) {
         enter(track, kind, fulcrum_wall_s(), 0);
     }
 }
 
-void fulcrum_recorder_end(struct fulcrum_recorder *recorder, size_t number)
+void fulcrum_recorder_end_on(struct fulcrum_recorder *recorder, size_t number)
 {
     struct track *track = track_of(recorder, number);
-    if (track == NULL || track->depth == 0) {
+    if (track->depth == 0) {
         return;
     }
     if (track->depth <= FULCRUM_RECORDER_DEPTH_MAX) {
@@ -288,12 +277,12 @@ void fulcrum_recorder_end(struct fulcrum_recorder *recorder, size_t number)
     track->depth--;
 }
 
-void fulcrum_recorder_next(
+void fulcrum_recorder_next_on(
     struct fulcrum_recorder *recorder, size_t number, enum fulcrum_stage_kind kind)
 {
     struct track *track = track_of(recorder, number);
-    if (track == NULL || track->depth == 0) {
-        fulcrum_recorder_begin(recorder, number, kind);
+    if (track->depth == 0) {
+        fulcrum_recorder_begin_on(recorder, number, kind);
     } else if (track->depth <= FULCRUM_RECORDER_DEPTH_MAX) {
         double now_s = fulcrum_wall_s();
         leave(recorder, track, now_s, 1);

@@ -13,7 +13,7 @@
  * Which stage each thread of a run is in, moment by moment. One track per thread,
  * written by that thread alone: no lock, no allocation and, where the kernel maps its
  * clock into programs, no system call. Where `recorder` is NULL nothing is recorded, at
- * the cost of a call, so that a pipeline is the same program with and without.
+ * the cost of a branch, so that a pipeline is the same program with and without.
  *
  *     thread:      attach, then begin/end or next/end; detach
  *     controller:  new, start threads, start, ..., stop, join threads, read, free
@@ -59,22 +59,45 @@ void fulcrum_recorder_attach(struct fulcrum_recorder *recorder, size_t number,
 /* The thread of this track ends. */
 void fulcrum_recorder_detach(struct fulcrum_recorder *recorder, size_t number);
 
+/* The calls behind the inline ones: only for recorders that are not NULL. */
+void fulcrum_recorder_begin_on(
+    struct fulcrum_recorder *recorder, size_t number, enum fulcrum_stage_kind kind);
+void fulcrum_recorder_next_on(
+    struct fulcrum_recorder *recorder, size_t number, enum fulcrum_stage_kind kind);
+void fulcrum_recorder_end_on(struct fulcrum_recorder *recorder, size_t number);
+
 /*
  * Enters a stage; the one around it, if any, stands still until this one's end. Deeper
  * than FULCRUM_RECORDER_DEPTH_MAX the time stays with the stage around.
  */
-void fulcrum_recorder_begin(
-    struct fulcrum_recorder *recorder, size_t number, enum fulcrum_stage_kind kind);
+static inline void fulcrum_recorder_begin(
+    struct fulcrum_recorder *recorder, size_t number, enum fulcrum_stage_kind kind)
+{
+    if (recorder != NULL) {
+        fulcrum_recorder_begin_on(recorder, number, kind);
+    }
+}
 
 /*
  * Ends the stage of the last begin and enters another one on a single read of the
  * clock: half the price of end and begin. Outside any stage it is a begin.
  */
-void fulcrum_recorder_next(
-    struct fulcrum_recorder *recorder, size_t number, enum fulcrum_stage_kind kind);
+static inline void fulcrum_recorder_next(
+    struct fulcrum_recorder *recorder, size_t number, enum fulcrum_stage_kind kind)
+{
+    if (recorder != NULL) {
+        fulcrum_recorder_next_on(recorder, number, kind);
+    }
+}
 
 /* Leaves the stage of the last begin. Nothing outside any. */
-void fulcrum_recorder_end(struct fulcrum_recorder *recorder, size_t number);
+static inline void fulcrum_recorder_end(
+    struct fulcrum_recorder *recorder, size_t number)
+{
+    if (recorder != NULL) {
+        fulcrum_recorder_end_on(recorder, number);
+    }
+}
 
 /* --- Read when the threads have ended ------------------------------------------ */
 
