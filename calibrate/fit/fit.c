@@ -206,15 +206,6 @@ static enum fulcrum_status covariance_on_scale(const struct fulcrum_fit_state *f
     return FULCRUM_OK;
 }
 
-/* Whether the spread is below a factor e, or well below the prior's: the data spoke. */
-static bool is_identified(const struct fulcrum_fit_parameter *p, double sd_on_scale)
-{
-    if (p->prior_sd > 0) {
-        return sd_on_scale < prior_share_limit * p->prior_sd;
-    }
-    return sd_on_scale > 0 && (p->scale == FULCRUM_SCALE_LINEAR || sd_on_scale < 1);
-}
-
 static void set_errors(const struct fulcrum_fit_parameter *p,
     struct fulcrum_fit_estimate *out, double sd, double slope)
 {
@@ -222,7 +213,11 @@ static void set_errors(const struct fulcrum_fit_parameter *p,
         out->marks |= FULCRUM_FIT_HAS_PRIOR;
         out->prior_share = sd / p->prior_sd;
     }
-    if (!isnan(sd) && !is_identified(p, sd)) {
+    /* Whether the spread is below a factor e, or well below the prior's: data spoke. */
+    bool is_identified = p->prior_sd > 0
+                             ? sd < prior_share_limit * p->prior_sd
+                             : sd > 0 && (p->scale == FULCRUM_SCALE_LINEAR || sd < 1);
+    if (!isnan(sd) && !is_identified) {
         out->marks |= FULCRUM_FIT_NOT_IDENTIFIED;
     }
     out->standard_error = sd > 0 ? sd * slope : (double)NAN;

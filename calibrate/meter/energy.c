@@ -224,17 +224,6 @@ void fulcrum_energy_begin(struct fulcrum_energy_meterset *set)
     }
 }
 
-/* Half of what the source's counters allow between two reads; infinite: any time. */
-static double patience_s(const struct source *source)
-{
-    double least_s = HUGE_VAL;
-    for (size_t i = 0; i < source->count; i++) {
-        double most_s = source->domain[i].most_window_s;
-        least_s = most_s > 0 ? fmin(least_s, most_s) : least_s;
-    }
-    return 0.5 * least_s;
-}
-
 static void read_again(struct fulcrum_energy_meterset *set, struct source *source)
 {
     double since_s = source->last_s;
@@ -256,8 +245,14 @@ void fulcrum_energy_refresh(struct fulcrum_energy_meterset *set)
 {
     for (size_t i = 0; set->is_begun && i < SOURCE_COUNT; i++) {
         struct source *source = &set->source[i];
+        /* What the source's counters allow between two reads; infinite: any time. */
+        double least_s = HUGE_VAL;
+        for (size_t j = 0; j < source->count; j++) {
+            double most_s = source->domain[j].most_window_s;
+            least_s = most_s > 0 ? fmin(least_s, most_s) : least_s;
+        }
         if (source->meter != NULL &&
-            set->clock_s(set->user) - source->last_s > patience_s(source)) {
+            set->clock_s(set->user) - source->last_s > 0.5 * least_s) {
             read_again(set, source);
         }
     }

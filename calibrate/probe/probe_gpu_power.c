@@ -442,17 +442,6 @@ static enum fulcrum_status sample_level(
         own->learner, has_all ? 0 : info->device.granted_sm_count, &granted, err);
 }
 
-static struct level *neediest(struct own *own)
-{
-    struct level *found = &own->level[0];
-    for (size_t i = 1; i < own->level_count; i++) {
-        if (own->level[i].trial_count < found->trial_count) {
-            found = &own->level[i];
-        }
-    }
-    return found;
-}
-
 static enum fulcrum_status gpu_power_visit(
     struct fulcrum_probe_state *state, double until_s, struct fulcrum_error *err)
 {
@@ -467,7 +456,12 @@ static enum fulcrum_status gpu_power_visit(
     while (own->set != NULL && fulcrum_bench_goes_on(state->bench, HUGE_VAL) &&
            (is_first || own->owed_s > 0.5 * sample_s)) {
         double begin_s = fulcrum_wall_s();
-        TRY(sample_level(state, neediest(own), err));
+        struct level *neediest = &own->level[0];
+        for (size_t i = 1; i < own->level_count; i++) {
+            bool is_needier = own->level[i].trial_count < neediest->trial_count;
+            neediest = is_needier ? &own->level[i] : neediest;
+        }
+        TRY(sample_level(state, neediest, err));
         own->owed_s -= fulcrum_wall_s() - begin_s;
         is_first = 0;
     }

@@ -72,31 +72,6 @@ static double serve(struct fulcrum_handoff *handoff, double clock_cost_s)
     return collected_s - begin_s + end_s - spun_s - 2.0 * clock_cost_s;
 }
 
-/* Median CPU time of the server for a batch; `ask_s`: mean one of an actor. */
-static double time_laps(struct fulcrum_handoff *handoff, double clock_cost_s,
-    struct lap_times *laps, double *ask_s)
-{
-    for (int i = 0; i < WARM_UP_COUNT; i++) {
-        (void)serve(handoff, clock_cost_s);
-    }
-    fulcrum_handoff_collect(handoff);
-    (void)fulcrum_handoff_ask_s(handoff);
-    fulcrum_handoff_answer(handoff);
-    double before_s = fulcrum_wall_s();
-    for (int i = 0; i < BATCH_COUNT; i++) {
-        laps->server_s[i] = serve(handoff, clock_cost_s);
-        double after_s = fulcrum_wall_s();
-        laps->trip_s[i] =
-            after_s - before_s - SERVER_SPIN_S - ACTOR_SPIN_S - 4.0 * clock_cost_s;
-        laps->wake_s[i] = fulcrum_handoff_wake_s(handoff);
-        before_s = after_s;
-    }
-    fulcrum_handoff_collect(handoff);
-    *ask_s = fulcrum_handoff_ask_s(handoff);
-    fulcrum_handoff_answer(handoff);
-    return fulcrum_statistics_median(laps->server_s, BATCH_COUNT);
-}
-
 static enum fulcrum_status sample_exchange(struct fulcrum_probe_state *state,
     double actors, double items, struct fulcrum_error *err)
 {
@@ -115,7 +90,26 @@ static enum fulcrum_status sample_exchange(struct fulcrum_probe_state *state,
     TRY(fulcrum_handoff_new(&handoff, &plan, err));
     own->is_apart = fulcrum_handoff_is_apart(handoff);
     TRY_OR_END(fulcrum_sample_begin(state, SERVER, err));
-    sample.value = time_laps(handoff, bench->stopwatch.cpu_cost_s, &laps, &ask_s);
+    double clock_cost_s = bench->stopwatch.cpu_cost_s;
+    for (int i = 0; i < WARM_UP_COUNT; i++) {
+        (void)serve(handoff, clock_cost_s);
+    }
+    fulcrum_handoff_collect(handoff);
+    (void)fulcrum_handoff_ask_s(handoff);
+    fulcrum_handoff_answer(handoff);
+    double before_s = fulcrum_wall_s();
+    for (int i = 0; i < BATCH_COUNT; i++) {
+        laps.server_s[i] = serve(handoff, clock_cost_s);
+        double after_s = fulcrum_wall_s();
+        laps.trip_s[i] =
+            after_s - before_s - SERVER_SPIN_S - ACTOR_SPIN_S - 4.0 * clock_cost_s;
+        laps.wake_s[i] = fulcrum_handoff_wake_s(handoff);
+        before_s = after_s;
+    }
+    fulcrum_handoff_collect(handoff);
+    ask_s = fulcrum_handoff_ask_s(handoff); /* mean of an actor */
+    fulcrum_handoff_answer(handoff);
+    sample.value = fulcrum_statistics_median(laps.server_s, BATCH_COUNT);
     status = fulcrum_sample_end(state, SERVER, FULCRUM_CLOCK_WALL, &sample, err);
 end:
     fulcrum_handoff_free(handoff);

@@ -722,16 +722,6 @@ static const struct curve_kind curve_kinds[FULCRUM_PREDICTOR_COUNT] = {
     [FULCRUM_PREDICTOR_NODE_SCALING] = {{NULL}, predict_node_counts},
 };
 
-static bool begins_curve(const struct fulcrum_reference *reference, size_t point)
-{
-    for (size_t i = 0; i < point; i++) {
-        if (is_same_curve(reference, i, point)) {
-            return 0;
-        }
-    }
-    return 1;
-}
-
 enum fulcrum_status fulcrum_predict_curves(
     struct fulcrum_comparison *out, struct fulcrum_error *err)
 {
@@ -757,7 +747,11 @@ enum fulcrum_status fulcrum_predict_curves(
             "no memory for %zu points of reference %s", most, reference->name));
     }
     for (size_t i = 0; i < most; i++) {
-        if (begins_curve(reference, i)) {
+        size_t first = 0; /* of its curve */
+        while (first < i && !is_same_curve(reference, first, i)) {
+            first++;
+        }
+        if (first == i) {
             curve.first = &reference->points[i];
             curve.count = 0;
             curve.fitted_count = 0;

@@ -204,17 +204,6 @@ end:
     return status;
 }
 
-static bool is_first_of(const struct fulcrum_reference *reference, size_t point)
-{
-    for (size_t i = 0; i < point; i++) {
-        if (strcmp(calibration_of(reference, i), calibration_of(reference, point)) ==
-            0) {
-            return 0;
-        }
-    }
-    return 1;
-}
-
 static int by_point(const void *left, const void *right)
 {
     const struct fulcrum_compared *a = left;
@@ -231,7 +220,11 @@ static enum fulcrum_status predict_by_series(const struct fulcrum_reference *ref
     TRY(begin_comparison(&out->comparison, reference, err));
     for (size_t i = 0; i < reference->point_count; i++) {
         const char *name = calibration_of(reference, i);
-        if (name[0] != '\0' && is_first_of(reference, i)) {
+        size_t first = 0; /* that names it */
+        while (strcmp(calibration_of(reference, first), name) != 0) {
+            first++;
+        }
+        if (name[0] != '\0' && first == i) {
             TRY(predict_from(reference, name, out, err));
         }
     }
