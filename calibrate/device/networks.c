@@ -894,7 +894,7 @@ static void take_training(struct r2d2 *r2d2)
     const struct fulcrum_r2d2_options *options = &r2d2->options;
     struct fulcrum_arena *arena = &r2d2->base.arena;
     size_t batch = options->train_batch;
-    size_t segment = fulcrum_r2d2_segment_steps(options);
+    size_t segment = options->train_unroll + 1;
     size_t longest = larger(options->train_burn_in, segment);
     r2d2->online = trace_take(r2d2, arena, segment, batch, segment * batch);
     r2d2->target = trace_take(r2d2, arena, longest, batch, r2d2->chunk);
@@ -984,8 +984,7 @@ static void forward_replay(
         fulcrum_compute_copy(compute, trace->core.cell,
             fulcrum_place_at(warm->core.cell, burn_in * count), count);
     }
-    struct batch segment =
-        replay_steps(r2d2, burn_in, fulcrum_r2d2_segment_steps(&r2d2->options));
+    struct batch segment = replay_steps(r2d2, burn_in, r2d2->options.train_unroll + 1);
     forward_core(r2d2, parameters, &segment, trace);
     /* From the LSTM to the action values of every row. */
     forward_heads(r2d2, parameters, trace, core_output(r2d2, trace));

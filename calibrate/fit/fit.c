@@ -66,20 +66,6 @@ static double weight_of(const struct fulcrum_fit_problem *problem, double u)
 }
 
 /*
- * Standard deviation of normal noise from the median of |residual|, which are sorted in
- * place. The smallest parameter_count - 1 are left out, since so many points a fit can
- * always meet.
- */
-static double deviation_of(double *magnitude, size_t count, size_t parameter_count)
-{
-    size_t met = parameter_count > 0 ? parameter_count - 1 : 0;
-    met = met < count ? met : count - 1;
-    gsl_sort(magnitude, 1, count);
-    double median = gsl_stats_median_from_sorted_data(magnitude + met, 1, count - met);
-    return fmax(median * sd_per_mad, rounding_rel);
-}
-
-/*
  * Huber's variance of one point for the covariance of a robust estimate (Huber 1981,
  * section 7.6, first form); NaN without a degree of freedom.
  */
@@ -545,8 +531,16 @@ static void reweigh(struct fulcrum_fit_state *fit)
     }
     /* A parameter with a prior is not free to meet points: it takes no freedom. */
     fit->loose_count = fit->free_count + problem->points.count - row_count(fit);
-    double deviation = deviation_of(fit->work, problem->points.count, fit->loose_count);
-    fit->deviation = fmax(deviation, problem->noise_rel);
+    /*
+     * Standard deviation of normal noise from the median of |residual|. The smallest
+     * loose_count - 1 are left out, since so many points a fit can always meet.
+     */
+    size_t count = problem->points.count;
+    size_t met = fit->loose_count > 0 ? fit->loose_count - 1 : 0;
+    met = met < count ? met : count - 1;
+    gsl_sort(fit->work, 1, count);
+    double median = gsl_stats_median_from_sorted_data(fit->work + met, 1, count - met);
+    fit->deviation = fmax(fmax(median * sd_per_mad, rounding_rel), problem->noise_rel);
     if (fit_prior_count(problem) > 0) {
         fit->noise = fit->deviation;
     }

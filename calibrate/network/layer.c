@@ -195,15 +195,9 @@ size_t fulcrum_r2d2_image_byte(const struct fulcrum_r2d2_options *options)
     return shape->height * shape->width * shape->channel_count;
 }
 
-size_t fulcrum_r2d2_segment_steps(const struct fulcrum_r2d2_options *options)
-{
-    return options->train_unroll + 1;
-}
-
 size_t fulcrum_r2d2_replay_rows(const struct fulcrum_r2d2_options *options)
 {
-    return (options->train_burn_in + fulcrum_r2d2_segment_steps(options)) *
-           options->train_batch;
+    return (options->train_burn_in + options->train_unroll + 1) * options->train_batch;
 }
 
 void fulcrum_r2d2_replay_fill(const struct fulcrum_r2d2_replay *replay,

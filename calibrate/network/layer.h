@@ -167,10 +167,8 @@ struct fulcrum_r2d2_shape fulcrum_r2d2_atari(size_t action_count);
 /* Bytes of one image. */
 size_t fulcrum_r2d2_image_byte(const struct fulcrum_r2d2_options *options);
 
-/* Trained steps and the one after them, whose values end the last returns. */
-size_t fulcrum_r2d2_segment_steps(const struct fulcrum_r2d2_options *options);
-
-/* Images of the replay: burn-in and segment of every sequence. */
+/* Images of the replay: burn-in, trained steps and the one after them, whose values end
+ * the last returns, of every sequence. */
 size_t fulcrum_r2d2_replay_rows(const struct fulcrum_r2d2_options *options);
 
 /* Random images, actions and rewards, rows in the order of the replay. */

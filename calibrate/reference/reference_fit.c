@@ -63,16 +63,6 @@ struct job {
     double part_end;
 };
 
-static bool is_set(const struct fulcrum_reference_fit_plan *plan, const char *path)
-{
-    for (size_t i = 0; i < plan->model.setting_count; i++) {
-        if (strcmp(plan->model.settings[i].field->path, path) == 0) {
-            return 1;
-        }
-    }
-    return 0;
-}
-
 /* The prior of a path: that of the last calibration that has it. */
 static const struct fulcrum_parameter *prior_of(
     const struct fulcrum_reference_fit_plan *plan, const char *path)
@@ -115,7 +105,11 @@ static void list_all(struct job *job)
         for (size_t k = 0; k < calibration->parameter_count; k++) {
             const char *path = calibration->parameters[k].path;
             const struct fulcrum_parameter *parameter = prior_of(job->plan, path);
-            if (parameter->standard_error > 0.0 && !is_set(job->plan, path)) {
+            bool is_free = parameter->standard_error > 0.0;
+            for (size_t s = 0; s < plan->setting_count; s++) {
+                is_free = is_free && strcmp(plan->settings[s].field->path, path) != 0;
+            }
+            if (is_free) {
                 add_belief(job, parameter);
             }
         }
