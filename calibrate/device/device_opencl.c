@@ -257,22 +257,6 @@ static void engine_close(struct engine *engine)
     *engine = (struct engine){.part = NULL};
 }
 
-/* The first line of the compiler's log that says something. */
-static enum fulcrum_status fail_build(
-    const struct engine *engine, cl_int code, struct fulcrum_error *err)
-{
-    char log[4096] = "";
-    size_t length = 0;
-    if (clGetProgramBuildInfo(engine->program, engine->part, CL_PROGRAM_BUILD_LOG,
-            sizeof log - 1, log, &length) != CL_SUCCESS) {
-        log[0] = '\0';
-    }
-    const char *line = log + strspn(log, " \t\r\n");
-    return fulcrum_fail(err, FULCRUM_ERR_UNSUPPORTED,
-        "OpenCL: the kernels do not compile: error %d: %.*s", (int)code,
-        (int)(strcspn(line, "\r\n") < 120 ? strcspn(line, "\r\n") : 120), line);
-}
-
 static enum fulcrum_status build(
     struct engine *engine, bool is_wide, struct fulcrum_error *err)
 {
@@ -285,7 +269,20 @@ static enum fulcrum_status build(
     TRY(check(code, "clCreateProgramWithSource", err));
     code = clBuildProgram(engine->program, 1, &engine->part,
         is_wide ? "-cl-std=CL1.2" : "-cl-std=CL1.2 -DFULCRUM_ONE_LANE", NULL, NULL);
-    return code == CL_SUCCESS ? FULCRUM_OK : fail_build(engine, code, err);
+    if (code == CL_SUCCESS) {
+        return FULCRUM_OK;
+    }
+    /* The first line of the compiler's log that says something. */
+    char log[4096] = "";
+    size_t length = 0;
+    if (clGetProgramBuildInfo(engine->program, engine->part, CL_PROGRAM_BUILD_LOG,
+            sizeof log - 1, log, &length) != CL_SUCCESS) {
+        log[0] = '\0';
+    }
+    const char *line = log + strspn(log, " \t\r\n");
+    return fulcrum_fail(err, FULCRUM_ERR_UNSUPPORTED,
+        "OpenCL: the kernels do not compile: error %d: %.*s", (int)code,
+        (int)(strcspn(line, "\r\n") < 120 ? strcspn(line, "\r\n") : 120), line);
 }
 
 static const char *kernel_name(size_t kernel)

@@ -155,19 +155,6 @@ static void slope_column(const struct fulcrum_fit_state *fit, size_t parameter,
     }
 }
 
-/* Variance of one point behind the standard errors; NaN if nothing tells it. */
-static double point_variance(const struct fulcrum_fit_state *fit)
-{
-    double noise_rel = fit->problem->noise_rel;
-    double variance = robust_variance(fit);
-    double least = fmax(noise_rel, rounding_rel);
-    if (isnan(variance)) {
-        double spread = fmax(least, fit->deviation);
-        return noise_rel > 0 ? spread * spread : variance;
-    }
-    return fmax(variance, least * least);
-}
-
 /* Inverse of slopes' slopes of the parameters of `index`, one for each column, in units
  * of the point variance; q scale. */
 static enum fulcrum_status covariance_on_scale(const struct fulcrum_fit_state *fit,
@@ -226,7 +213,13 @@ static enum fulcrum_status fill_covariance(const struct fulcrum_fit_state *fit,
             index[columns++] = i;
         }
     }
-    out->noise_rel = sqrt(point_variance(fit));
+    /* Variance of one point behind the standard errors; NaN if nothing tells it. */
+    double variance = robust_variance(fit);
+    double least = fmax(problem->noise_rel, rounding_rel);
+    double spread = fmax(least, fit->deviation);
+    out->noise_rel = !isnan(variance)         ? sqrt(fmax(variance, least * least))
+                     : problem->noise_rel > 0 ? sqrt(spread * spread)
+                                              : variance;
     bool is_known = out->noise_rel > 0;
     if (columns == 0) {
         return FULCRUM_OK;
@@ -236,9 +229,8 @@ static enum fulcrum_status fill_covariance(const struct fulcrum_fit_state *fit,
         fit, is_known ? out->noise_rel : 1, index, &on_scale.matrix, err));
     for (size_t a = 0; a < columns; a++) {
         size_t i = index[a];
-        double variance = is_known ? store[a * columns + a] : (double)NAN;
-        set_errors(
-            &problem->parameter[i], &out->parameter[i], sqrt(variance), slope[a]);
+        double sd = is_known ? sqrt(store[a * columns + a]) : (double)NAN;
+        set_errors(&problem->parameter[i], &out->parameter[i], sd, slope[a]);
         for (size_t b = 0; is_known && b < columns; b++) {
             out->covariance[i * problem->parameter_count + index[b]] =
                 store[a * columns + b] * slope[a] * slope[b];

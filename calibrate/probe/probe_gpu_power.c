@@ -96,22 +96,6 @@ enum fulcrum_status fulcrum_duty_cycle_run(struct fulcrum_duty_cycle_reading *ou
 /* A display or a monitoring program shows a percent or two. */
 #define TAKEN_FRAC 0.05
 
-/* What does not tell its utilisation is given the benefit of the doubt. */
-static void look_for_others(struct fulcrum_gpu_idle *out, const char *root)
-{
-    struct fulcrum_nvml *nvml = NULL;
-    if (fulcrum_nvml_open(&nvml, root, NULL) != FULCRUM_OK) {
-        return;
-    }
-    for (size_t i = 0; i < out->gpu_count; i++) {
-        double busy_frac = 0;
-        out->is_taken[i] = fulcrum_nvml_ask(nvml, i, FULCRUM_NVML_BUSY_FRAC, &busy_frac,
-                               NULL) == FULCRUM_OK &&
-                           busy_frac > TAKEN_FRAC;
-    }
-    fulcrum_nvml_close(nvml);
-}
-
 static void measure_idle(struct fulcrum_gpu_idle *out,
     struct fulcrum_energy_meterset *set, double budget_s,
     const struct fulcrum_listener *listener)
@@ -156,7 +140,15 @@ void fulcrum_gpu_idle_measure(struct fulcrum_gpu_idle *out,
     }
     if (fulcrum_energy_has_gpu(set)) {
         measure_idle(out, set, budget_s, listener);
-        look_for_others(out, options->root);
+        /* What does not tell its utilisation is given the benefit of the doubt. */
+        struct fulcrum_nvml *nvml = NULL;
+        bool is_there = fulcrum_nvml_open(&nvml, options->root, NULL) == FULCRUM_OK;
+        for (size_t i = 0; is_there && i < out->gpu_count; i++) {
+            double busy_frac = 0;
+            (void)fulcrum_nvml_ask(nvml, i, FULCRUM_NVML_BUSY_FRAC, &busy_frac, NULL);
+            out->is_taken[i] = busy_frac > TAKEN_FRAC;
+        }
+        fulcrum_nvml_close(nvml);
     } else {
         (void)snprintf(out->reason, sizeof out->reason, "no meter of GPUs");
     }

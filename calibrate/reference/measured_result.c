@@ -154,22 +154,6 @@ static void add_point(
                                  : "not measured");
 }
 
-static void add_window(struct fulcrum_table *table, size_t point,
-    const struct fulcrum_measure_window *window)
-{
-    fulcrum_table_row(table);
-    fulcrum_table_number(table, "point", NULL, (double)point);
-    fulcrum_table_number(table, "steps_per_s", NULL, window->steps_per_s);
-    fulcrum_table_number(table, "mean_batch", NULL, window->mean_batch);
-    fulcrum_table_number(table, "actor_cpu_s", NULL, window->actor_cpu_s);
-    fulcrum_table_number(table, "server_cpu_s", NULL, window->server_cpu_s);
-    fulcrum_table_number(table, "train_steps", NULL, window->train_step_count);
-    fulcrum_table_number(table, "canary_rel", NULL, window->canary_rel);
-    fulcrum_table_number(table, "canary_s", NULL, window->canary_s);
-    fulcrum_table_number(table, "others_frac", NULL, window->others_frac);
-    fulcrum_table_number(table, "disturbed", NULL, window->is_disturbed);
-}
-
 static void add_notes(
     struct fulcrum_result *result, const struct fulcrum_measured_points *points)
 {
@@ -244,23 +228,6 @@ static bool has_share(size_t row)
     return row < FULCRUM_STAGE_WORK_COUNT;
 }
 
-/* Stages are recorded where threads are in them: a GPU's share is not. */
-static void add_shares(
-    struct fulcrum_table *table, const struct fulcrum_stage_times *times, size_t row)
-{
-    enum fulcrum_stage_kind kind = (enum fulcrum_stage_kind)row;
-    double cpu_only =
-        has_share(row) ? fulcrum_stage_times_share(times, kind) : FULCRUM_UNKNOWN;
-    double none = has_share(row) ? 0.0 : FULCRUM_UNKNOWN;
-    fulcrum_table_number(table, "share_frac", "share",
-        row == ROW_IDLE ? fulcrum_stage_times_idle_frac(times) : cpu_only);
-    fulcrum_table_number(table, "cpu_only_frac", NULL, cpu_only);
-    fulcrum_table_number(table, "cpu_and_gpu_frac", NULL, none);
-    fulcrum_table_number(table, "gpu_only_frac", NULL, none);
-    fulcrum_table_number(table, "active_s", NULL,
-        has_share(row) ? times->kinds[row].active_s : FULCRUM_UNKNOWN);
-}
-
 static void add_stage(
     struct fulcrum_table *table, const struct run *run, size_t row, bool has_model)
 {
@@ -284,10 +251,21 @@ static void add_stage(
         is_kind           ? fulcrum_stage_kind_name((enum fulcrum_stage_kind)row)
         : row == ROW_IDLE ? "idle"
                           : "outside");
-    add_shares(table, times, row);
+    /* Stages are recorded where threads are in them: a GPU's share is not. */
+    double cpu_only =
+        has_share(row) ? fulcrum_stage_times_share(times, (enum fulcrum_stage_kind)row)
+                       : FULCRUM_UNKNOWN;
+    double no_gpu = has_share(row) ? 0.0 : FULCRUM_UNKNOWN;
+    fulcrum_table_number(table, "share_frac", "share",
+        row == ROW_IDLE ? fulcrum_stage_times_idle_frac(times) : cpu_only);
+    fulcrum_table_number(table, "cpu_only_frac", NULL, cpu_only);
+    fulcrum_table_number(table, "cpu_and_gpu_frac", NULL, no_gpu);
+    fulcrum_table_number(table, "gpu_only_frac", NULL, no_gpu);
+    fulcrum_table_number(table, "active_s", NULL,
+        has_share(row) ? times->kinds[row].active_s : FULCRUM_UNKNOWN);
     fulcrum_table_number(table, "thread_s", has_model ? NULL : "thread time", thread_s);
     fulcrum_table_number(table, "cpu_s", has_model ? NULL : "CPU time", kind->cpu_s);
-    fulcrum_table_number(table, "gpu_s", NULL, has_share(row) ? 0.0 : FULCRUM_UNKNOWN);
+    fulcrum_table_number(table, "gpu_s", NULL, no_gpu);
     fulcrum_table_number(table, "cpu_s_per_step", "CPU per step", kind->cpu_s / steps);
     fulcrum_table_number(table, "event_count", NULL, kind->event_count);
     fulcrum_table_number(table, "recording_s", NULL, kind->recording_s);
@@ -513,7 +491,19 @@ struct fulcrum_result *fulcrum_measured_result(
     struct fulcrum_table *windows = fulcrum_result_table(result, "windows", NULL);
     for (size_t i = 0; i < found->count; i++) {
         for (size_t k = 0; k < found->items[i].window_count; k++) {
-            add_window(windows, i, &found->items[i].windows[k]);
+            const struct fulcrum_measure_window *window = &found->items[i].windows[k];
+            fulcrum_table_row(windows);
+            fulcrum_table_number(windows, "point", NULL, (double)i);
+            fulcrum_table_number(windows, "steps_per_s", NULL, window->steps_per_s);
+            fulcrum_table_number(windows, "mean_batch", NULL, window->mean_batch);
+            fulcrum_table_number(windows, "actor_cpu_s", NULL, window->actor_cpu_s);
+            fulcrum_table_number(windows, "server_cpu_s", NULL, window->server_cpu_s);
+            fulcrum_table_number(
+                windows, "train_steps", NULL, window->train_step_count);
+            fulcrum_table_number(windows, "canary_rel", NULL, window->canary_rel);
+            fulcrum_table_number(windows, "canary_s", NULL, window->canary_s);
+            fulcrum_table_number(windows, "others_frac", NULL, window->others_frac);
+            fulcrum_table_number(windows, "disturbed", NULL, window->is_disturbed);
         }
     }
     add_notes(result, points);
