@@ -136,25 +136,6 @@ static size_t fit_prior_count(const struct fulcrum_fit_problem *problem)
     return count;
 }
 
-/* Column `column` of d(model / scale) / dq by central differences. */
-static void slope_column(const struct fulcrum_fit_state *fit, size_t parameter,
-    gsl_matrix *slopes, size_t column)
-{
-    const struct fulcrum_fit_problem *problem = fit->problem;
-    enum fulcrum_scale scale = problem->parameter[parameter].scale;
-    double natural[FULCRUM_FIT_MAX_PARAMETERS];
-    memcpy(natural, fit->natural, sizeof natural);
-    double q = fulcrum_fit_to_scale(scale, natural[parameter]);
-    double step = 6e-6 * fmax(fabs(q), 1e-3);
-    for (size_t i = 0; i < problem->points.count; i++) {
-        natural[parameter] = fulcrum_fit_to_natural(scale, q + step);
-        double up = problem->model(natural, problem->points.x[i], problem->context);
-        natural[parameter] = fulcrum_fit_to_natural(scale, q - step);
-        double down = problem->model(natural, problem->points.x[i], problem->context);
-        gsl_matrix_set(slopes, i, column, (up - down) / (2 * step * fit->scale[i]));
-    }
-}
-
 /* Inverse of slopes' slopes of the parameters of `index`, one for each column, in units
  * of the point variance; q scale. */
 static enum fulcrum_status covariance_on_scale(const struct fulcrum_fit_state *fit,
@@ -168,7 +149,21 @@ static enum fulcrum_status covariance_on_scale(const struct fulcrum_fit_state *f
     TRY_MEMORY(slopes, err, "%s", problem->points.what);
     for (size_t column = 0; column < covariance->size1; column++) {
         double prior_sd = problem->parameter[index[column]].prior_sd;
-        slope_column(fit, index[column], slopes, column);
+        /* Of d(model / scale) / dq by central differences. */
+        enum fulcrum_scale scale = problem->parameter[index[column]].scale;
+        double natural[FULCRUM_FIT_MAX_PARAMETERS];
+        memcpy(natural, fit->natural, sizeof natural);
+        double *moved = &natural[index[column]];
+        double q = fulcrum_fit_to_scale(scale, *moved);
+        double step = 6e-6 * fmax(fabs(q), 1e-3);
+        for (size_t i = 0; i < problem->points.count; i++) {
+            double x = problem->points.x[i];
+            *moved = fulcrum_fit_to_natural(scale, q + step);
+            double up = problem->model(natural, x, problem->context);
+            *moved = fulcrum_fit_to_natural(scale, q - step);
+            double down = problem->model(natural, x, problem->context);
+            gsl_matrix_set(slopes, i, column, (up - down) / (2 * step * fit->scale[i]));
+        }
         if (prior_sd > 0) {
             gsl_matrix_set(slopes, row++, column, deviation / prior_sd);
         }

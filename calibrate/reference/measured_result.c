@@ -377,19 +377,6 @@ static void note_recording(struct fulcrum_result *result, const struct run *run)
     }
 }
 
-static bool has_rules(const struct fulcrum_stages_measurement *stages)
-{
-    const struct fulcrum_measure_config *first = &stages->items[0].config;
-    bool differ = false;
-    for (size_t i = 1; i < stages->count; i++) {
-        const struct fulcrum_measure_config *config = &stages->items[i].config;
-        differ = differ || config->policy != first->policy ||
-                 config->batch_size != first->batch_size ||
-                 config->population_frac != first->population_frac;
-    }
-    return differ;
-}
-
 /* Of configuration `i`, named "8 actors" and what else tells configurations apart. */
 static struct run run_of(const struct fulcrum_measured_points *points, size_t i)
 {
@@ -401,7 +388,15 @@ static struct run run_of(const struct fulcrum_measured_points *points, size_t i)
     if (config->envs_per_actor > 1) {
         (void)snprintf(envs, sizeof envs, " of %zu", config->envs_per_actor);
     }
-    if (has_rules(points->stages)) {
+    bool differ = false; /* configurations, in how they batch */
+    for (size_t k = 1; k < points->stages->count; k++) {
+        const struct fulcrum_measure_config *first = &points->stages->items[0].config;
+        const struct fulcrum_measure_config *other = &points->stages->items[k].config;
+        differ = differ || other->policy != first->policy ||
+                 other->batch_size != first->batch_size ||
+                 other->population_frac != first->population_frac;
+    }
+    if (differ) {
         fulcrum_measured_series(config, rule, sizeof rule);
     }
     (void)snprintf(run.name, sizeof run.name, "%zu actor%s%s%s%s", config->actor_count,

@@ -383,14 +383,6 @@ static void add_errors(struct fulcrum_table *table, const char *count_key,
         table, "covered_frac", "inside 90 %", rounded(errors->covered_frac, view));
 }
 
-/* The document has a table of them. */
-static void add_fitted_count(struct fulcrum_table *table,
-    const struct fulcrum_comparison_errors *errors, const struct view *view)
-{
-    fulcrum_table_number(table, "fitted_points", view->is_document ? NULL : "fitted",
-        (double)errors->count);
-}
-
 static void add_name(struct fulcrum_table *table, const struct fulcrum_validation *set)
 {
     fulcrum_table_row(table);
@@ -411,7 +403,8 @@ static void add_set(struct fulcrum_table *table, const struct fulcrum_validation
     fulcrum_table_text(table, "predictor", NULL,
         fulcrum_predictor_name((int)set->reference->predictor));
     add_errors(table, "predicted_points", &new, view);
-    add_fitted_count(table, &old, view);
+    fulcrum_table_number(
+        table, "fitted_points", view->is_document ? NULL : "fitted", (double)old.count);
     fulcrum_table_number(table, "fitted_mape_frac",
         view->is_document ? NULL : "MAPE of fitted", old.mape_frac);
     fulcrum_table_text(
@@ -539,7 +532,8 @@ static void add_series(struct fulcrum_table *table,
     fulcrum_table_text(table, "series", "curve", series);
     add_errors(table, "predicted_points", &new, view);
     add_formula_errors(table, mape_frac, view, !view->is_document);
-    add_fitted_count(table, &old, view);
+    fulcrum_table_number(
+        table, "fitted_points", view->is_document ? NULL : "fitted", (double)old.count);
 }
 
 /* Of a set that `measure` wrote, where a part of the points was disturbed. */
