@@ -159,7 +159,6 @@ static void cuda_gpu_ask_parts(struct fulcrum_cuda_gpu *gpu)
     }
 }
 
-/* A green context of about `sm_count` SMs with a stream of its own. */
 static enum fulcrum_status open_green(struct fulcrum_cuda_share *share,
     const struct fulcrum_cuda_gpu *gpu, double sm_count, struct fulcrum_error *err)
 {

@@ -110,7 +110,6 @@ static enum fulcrum_status finish(
     return network->compute.device->finish(network->compute.state, err);
 }
 
-/* Takes the host's memory for the first `count` arrays of rows. */
 static enum fulcrum_status take_rows(
     struct fulcrum_learner_state *network, size_t count, struct fulcrum_error *err)
 {

@@ -136,7 +136,6 @@ static void *act(void *argument)
     return NULL;
 }
 
-/* The observations of the batch into the network's input, one after the other. */
 static void copy_in(struct fulcrum_live *live, size_t request_count)
 {
     const struct fulcrum_live_learner *inference = &live->plan.inference;

@@ -234,7 +234,6 @@ static enum fulcrum_status look(struct fulcrum_window_room *room,
     return FULCRUM_OK;
 }
 
-/* Until the pipeline has found its stride. */
 static enum fulcrum_status warm_up(struct fulcrum_window_room *room,
     struct fulcrum_live *live, struct fulcrum_error *err)
 {

@@ -212,23 +212,6 @@ static void add_track(struct fulcrum_stage_times *times,
     }
 }
 
-/* What recording cost the processor that it cost most. */
-static double busiest_recording_s(
-    const struct fulcrum_stage_times *times, const struct fulcrum_recorder *recorder)
-{
-    double most_s = 0.0;
-    for (size_t i = 0; i < times->track_count; i++) {
-        size_t group = fulcrum_recorder_read(recorder, i).processor_group;
-        double sum_s = 0.0;
-        for (size_t j = 0; j < times->track_count; j++) {
-            int same = fulcrum_recorder_read(recorder, j).processor_group == group;
-            sum_s += same ? times->tracks[j].recording_s : 0.0;
-        }
-        most_s = fmax(most_s, sum_s);
-    }
-    return most_s;
-}
-
 static enum fulcrum_status sweep_tracks(struct fulcrum_stage_times *times,
     const struct fulcrum_recorder *recorder, struct fulcrum_error *err)
 {
@@ -279,7 +262,17 @@ enum fulcrum_status fulcrum_stage_times_new(struct fulcrum_stage_times *out,
         fill_track(&times.tracks[i], times.window_s, &track, &correction);
         add_track(&times, &times.tracks[i], &track, &correction);
     }
-    times.corrected_window_s = times.window_s - busiest_recording_s(&times, recorder);
+    double most_s = 0.0; /* that recording cost a processor */
+    for (size_t i = 0; i < times.track_count; i++) {
+        size_t group = fulcrum_recorder_read(recorder, i).processor_group;
+        double sum_s = 0.0;
+        for (size_t j = 0; j < times.track_count; j++) {
+            bool is_same = fulcrum_recorder_read(recorder, j).processor_group == group;
+            sum_s += is_same ? times.tracks[j].recording_s : 0.0;
+        }
+        most_s = fmax(most_s, sum_s);
+    }
+    times.corrected_window_s = times.window_s - most_s;
     enum fulcrum_status status = sweep_tracks(&times, recorder, err);
     if (status != FULCRUM_OK) {
         fulcrum_stage_times_free(&times);

@@ -59,7 +59,6 @@ struct lap_times {
     double wake_s[BATCH_COUNT];
 };
 
-/* Returns the server's CPU time for one batch. */
 static double serve(struct fulcrum_handoff *handoff, double clock_cost_s)
 {
     double begin_s = fulcrum_thread_cpu_s();

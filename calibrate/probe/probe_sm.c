@@ -233,7 +233,6 @@ static void report_fit(
     fulcrum_findings_value(findings, "sm_train_step_s", "s", fit->train_step_s);
 }
 
-/* The medians of every item on every number of SMs that was sampled. */
 static void sm_report(
     struct fulcrum_probe_state *state, struct fulcrum_findings *findings)
 {

@@ -422,7 +422,6 @@ end:
     return status;
 }
 
-/* Covariances of the draws on the parameters' scales. */
 static void fill_covariance(
     struct job *job, const struct fulcrum_posterior_draws *draws)
 {
@@ -505,7 +504,6 @@ static enum fulcrum_status draw_posterior(struct job *job, struct fulcrum_error 
     return status == FULCRUM_OK && is_partial ? fail_among_draws(err) : status;
 }
 
-/* Each figure in turn is predicted from all others. */
 static enum fulcrum_status hold_out(struct job *job, struct fulcrum_error *err)
 {
     struct fulcrum_reference_fit *fit = job->fit;

@@ -64,19 +64,15 @@ struct fulcrum_throughput {
     struct solved *solved;
 };
 
-static bool is_same_text(const char *a, const char *b)
-{
-    return a == b || (a != NULL && b != NULL && strcmp(a, b) == 0);
-}
-
 static bool has_same_settings(const struct place *a, const struct place *b)
 {
     bool is_same = a->setting_count == b->setting_count;
     for (size_t i = 0; is_same && i < a->setting_count; i++) {
         const struct fulcrum_setting *x = &a->settings[i];
         const struct fulcrum_setting *y = &b->settings[i];
-        is_same = x->field == y->field && is_same_text(x->text, y->text) &&
-                  !(fabs(x->number - y->number) > 0.0);
+        bool has_text = x->text != NULL && y->text != NULL;
+        is_same = x->field == y->field && !(fabs(x->number - y->number) > 0.0) &&
+                  (has_text ? strcmp(x->text, y->text) == 0 : x->text == y->text);
     }
     return is_same;
 }
