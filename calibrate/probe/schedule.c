@@ -146,23 +146,30 @@ static struct fulcrum_train_size shrink(
     };
 }
 
+/* The nominal size, and half and a quarter of its sequences, as far as whole. */
+static struct fulcrum_train_plan around_nominal(
+    const struct fulcrum_train_size *nominal)
+{
+    struct fulcrum_train_plan plan = {.is_nominal = 1};
+    for (int part = 4; part >= 1; part /= 2) {
+        double batch = floor(nominal->batch / part);
+        if (batch >= 1.0 &&
+            (plan.count == 0 || batch > plan.size[plan.count - 1].batch)) {
+            plan.size[plan.count] = *nominal;
+            plan.size[plan.count++].batch = batch;
+        }
+    }
+    return plan;
+}
+
 struct fulcrum_train_plan fulcrum_train_plan_of(const struct fulcrum_train_work *work,
     const struct fulcrum_train_size *nominal, double flop_per_s, double limit_s)
 {
     double most_flop = limit_s * flop_per_s;
-    struct fulcrum_train_plan plan = {.is_nominal = 1};
     if (fulcrum_train_work_flop(work, nominal) <= most_flop) {
-        /* Half and a quarter of its sequences too, as far as they are whole. */
-        for (int part = 4; part >= 1; part /= 2) {
-            double batch = floor(nominal->batch / part);
-            if (batch >= 1.0 &&
-                (plan.count == 0 || batch > plan.size[plan.count - 1].batch)) {
-                plan.size[plan.count] = *nominal;
-                plan.size[plan.count++].batch = batch;
-            }
-        }
-        return plan;
+        return around_nominal(nominal);
     }
+    struct fulcrum_train_plan plan = {.is_nominal = 0};
     struct fulcrum_train_size top =
         shrink(nominal, nominal->batch, fmin(UNROLL_MIN, nominal->unroll));
     while (fulcrum_train_work_flop(work, &top) > most_flop && top.batch > 1.0) {
@@ -176,7 +183,6 @@ struct fulcrum_train_plan fulcrum_train_plan_of(const struct fulcrum_train_work 
     }
     /* Without memory a step has no length: then the number of samples is the ladder. */
     int by_length = top.unroll >= UNROLL_MIN;
-    plan.is_nominal = 0;
     for (int part = 4; part >= 1; part /= 2) {
         double batch = by_length ? top.batch : fmax(floor(top.batch / part), 1.0);
         double unroll = by_length ? floor(top.unroll / part) : top.unroll;

@@ -228,6 +228,23 @@ static bool has_share(size_t row)
     return row < FULCRUM_STAGE_WORK_COUNT;
 }
 
+/* Stages are recorded where threads are in them: a GPU's share is not. */
+static void add_shares(
+    struct fulcrum_table *table, const struct fulcrum_stage_times *times, size_t row)
+{
+    double cpu_only =
+        has_share(row) ? fulcrum_stage_times_share(times, (enum fulcrum_stage_kind)row)
+                       : FULCRUM_UNKNOWN;
+    double none = has_share(row) ? 0.0 : FULCRUM_UNKNOWN;
+    fulcrum_table_number(table, "share_frac", "share",
+        row == ROW_IDLE ? fulcrum_stage_times_idle_frac(times) : cpu_only);
+    fulcrum_table_number(table, "cpu_only_frac", NULL, cpu_only);
+    fulcrum_table_number(table, "cpu_and_gpu_frac", NULL, none);
+    fulcrum_table_number(table, "gpu_only_frac", NULL, none);
+    fulcrum_table_number(table, "active_s", NULL,
+        has_share(row) ? times->kinds[row].active_s : FULCRUM_UNKNOWN);
+}
+
 static void add_stage(
     struct fulcrum_table *table, const struct run *run, size_t row, bool has_model)
 {
@@ -251,21 +268,10 @@ static void add_stage(
         is_kind           ? fulcrum_stage_kind_name((enum fulcrum_stage_kind)row)
         : row == ROW_IDLE ? "idle"
                           : "outside");
-    /* Stages are recorded where threads are in them: a GPU's share is not. */
-    double cpu_only =
-        has_share(row) ? fulcrum_stage_times_share(times, (enum fulcrum_stage_kind)row)
-                       : FULCRUM_UNKNOWN;
-    double no_gpu = has_share(row) ? 0.0 : FULCRUM_UNKNOWN;
-    fulcrum_table_number(table, "share_frac", "share",
-        row == ROW_IDLE ? fulcrum_stage_times_idle_frac(times) : cpu_only);
-    fulcrum_table_number(table, "cpu_only_frac", NULL, cpu_only);
-    fulcrum_table_number(table, "cpu_and_gpu_frac", NULL, no_gpu);
-    fulcrum_table_number(table, "gpu_only_frac", NULL, no_gpu);
-    fulcrum_table_number(table, "active_s", NULL,
-        has_share(row) ? times->kinds[row].active_s : FULCRUM_UNKNOWN);
+    add_shares(table, times, row);
     fulcrum_table_number(table, "thread_s", has_model ? NULL : "thread time", thread_s);
     fulcrum_table_number(table, "cpu_s", has_model ? NULL : "CPU time", kind->cpu_s);
-    fulcrum_table_number(table, "gpu_s", NULL, no_gpu);
+    fulcrum_table_number(table, "gpu_s", NULL, has_share(row) ? 0.0 : FULCRUM_UNKNOWN);
     fulcrum_table_number(table, "cpu_s_per_step", "CPU per step", kind->cpu_s / steps);
     fulcrum_table_number(table, "event_count", NULL, kind->event_count);
     fulcrum_table_number(table, "recording_s", NULL, kind->recording_s);
