@@ -51,7 +51,6 @@ static size_t count_shares(const struct fulcrum_gpu_load *loads, size_t count)
     return fulcrum_fit_distinct(shares, held, SHARES_FOR_EXPONENT);
 }
 
-/* What the levels tell, by what there is among them. */
 static enum fulcrum_status find_told(const struct fulcrum_gpu_load *loads, size_t count,
     unsigned *told, struct fulcrum_error *err)
 {

@@ -315,7 +315,6 @@ static void resample(struct cloud *cloud, double more, double least)
     cloud->other = kept;
 }
 
-/* Lets some more of the data in. */
 static enum fulcrum_status advance(struct cloud *cloud, struct fulcrum_error *err)
 {
     double least = HUGE_VAL;

@@ -306,7 +306,6 @@ static double scope_j(const struct source *source, enum fulcrum_meter_scope scop
     return count > 0 ? sum_j : (double)NAN;
 }
 
-/* Why nothing was opened, and what is in doubt of what was. */
 static void give_reasons(const struct source *source, char *reason, size_t size)
 {
     add_reason(reason, size, source->absence);

@@ -574,7 +574,6 @@ static int read_figure(const struct fulcrum_nvml_calls *call,
     return result;
 }
 
-/* What the library's number means to whoever asked. */
 static enum fulcrum_status fail_call(const struct fulcrum_nvml *nvml, size_t index,
     const char *call, int result, struct fulcrum_error *err)
 {

@@ -248,7 +248,6 @@ static enum fulcrum_status warm_up(struct fulcrum_window_room *room,
     return FULCRUM_OK;
 }
 
-/* Both ends of a window, and what the machine did meanwhile. */
 struct passage {
     struct fulcrum_live_reading begin;
     struct fulcrum_live_reading end;

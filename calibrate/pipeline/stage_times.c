@@ -106,7 +106,6 @@ static int by_time(const void *left, const void *right)
     return (a->at_s > b->at_s) - (a->at_s < b->at_s);
 }
 
-/* Time goes on to `to_s` with every lane where it is. */
 static void advance(struct sweep *sweep, double to_s)
 {
     double span_s = to_s - sweep->at_s;

@@ -308,7 +308,6 @@ static enum fulcrum_status sample_block(
         &state->recording[which == BUSY ? BUSY_RESETS : RESETS], &sample, err);
 }
 
-/* Steps that were timed one by one, and the resets between them. */
 struct single_times {
     double *step_s;
     double *reset_s;

@@ -464,7 +464,6 @@ struct fulcrum_result *fulcrum_measured_result(
     const struct fulcrum_measured_points *points)
 {
     struct fulcrum_result *result = fulcrum_result_new("fulcrum-measure");
-    /* What ran, and how well it was predicted. */
     const struct fulcrum_measurement *found = points->measurement;
     char cpus[128];
     fulcrum_result_text(result, "machine", "machine", found->machine.cpu.name);

@@ -452,7 +452,6 @@ static void fill_covariance(
     }
 }
 
-/* Keeps some of the draws, one of each so many. */
 static enum fulcrum_status keep_draws(struct job *job,
     const struct fulcrum_posterior_draws *draws, struct fulcrum_error *err)
 {
@@ -760,7 +759,6 @@ enum fulcrum_status fulcrum_reference_fit_apply(const struct fulcrum_reference_f
     enum fulcrum_status status = FULCRUM_OK;
     (void)snprintf(source, sizeof source, "fitted to %zu references, %s first",
         plan->model.reference_count, first);
-    /* The fitted values, their errors and covariances in place of the priors. */
     size_t n = fit->parameter_count;
     for (size_t i = 0; i < n; i++) {
         const struct fulcrum_fitted_parameter *from = &fit->parameters[i];

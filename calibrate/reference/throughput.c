@@ -324,7 +324,6 @@ void *const *fulcrum_throughput_contexts(const struct fulcrum_throughput *model)
     return model->contexts;
 }
 
-/* At which parameters, and how. */
 struct trial {
     const double *parameter;
     struct fulcrum_solver_options solver;

@@ -160,7 +160,6 @@ static enum fulcrum_status predict_or_note(const struct fulcrum_reference *refer
     return FULCRUM_OK;
 }
 
-/* The points of all series that name the calibration. */
 static enum fulcrum_status predict_from(const struct fulcrum_reference *reference,
     const char *name, struct fulcrum_validation *out, struct fulcrum_error *err)
 {
