@@ -4,7 +4,6 @@
 
 #include <assert.h>
 #include <math.h>
-#include <stdbool.h>
 
 #include "model/try.h"
 
@@ -47,21 +46,15 @@ unsigned fulcrum_compute_count(size_t count)
     return (unsigned)count;
 }
 
-/* The power of two that reaches the width: lanes without work are idle. */
-static size_t lanes_for(const struct fulcrum_compute *compute, size_t width)
-{
-    size_t lanes = 1;
-    while (compute->is_wide && lanes < width && lanes < MOST_LANES) {
-        lanes *= 2;
-    }
-    return lanes;
-}
-
 void fulcrum_compute_launch(const struct fulcrum_compute *compute,
     enum fulcrum_kernel kernel, size_t row_count, size_t width,
     const struct fulcrum_kernel_arguments *arguments)
 {
-    size_t lanes = lanes_for(compute, width);
+    /* The power of two that reaches the width: lanes without work are idle. */
+    size_t lanes = 1;
+    while (compute->is_wide && lanes < width && lanes < MOST_LANES) {
+        lanes *= 2;
+    }
     struct fulcrum_device_launch launch = {kernel, *arguments};
     launch.arguments.item_count = fulcrum_compute_count(row_count * lanes);
     launch.arguments.lane_count = fulcrum_compute_count(lanes);
@@ -70,8 +63,7 @@ void fulcrum_compute_launch(const struct fulcrum_compute *compute,
     }
 }
 
-/* Kernels without rows: each row of items has FULCRUM_FLAT_ROW elements of the array.
- */
+/* Kernels without rows: each row of items has FULCRUM_FLAT_ROW elements of them. */
 static void launch_flat(const struct fulcrum_compute *compute,
     enum fulcrum_kernel kernel, size_t count, struct fulcrum_kernel_arguments arguments)
 {

@@ -4,7 +4,6 @@
 #define FULCRUM_CALIBRATE_DEVICE_CUDA_API_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 #include "model/status.h"

@@ -7,7 +7,6 @@
  */
 
 #include <math.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +15,7 @@
 #include "calibrate/device/cuda_api.h"
 #include "calibrate/fulcrum_network_ptx.h"
 #include "calibrate/kernels/device_kernels.h"
-#include "model/status.h"
+#include "calibrate/shared_library.h"
 #include "model/try.h"
 
 enum { FULCRUM_CUDA_LOG_BYTE = 1024 };
@@ -52,8 +51,6 @@ struct fulcrum_cuda_share {
     void *blas;      /* handle; NULL without cuBLAS */
     double sm_count; /* really granted */
 };
-
-/* The kernels of the networks, compiled by the CUDA driver. */
 
 /*
  * kernels/network.ptx is text of a version and for a processor that every driver since
@@ -118,37 +115,10 @@ static enum fulcrum_status find_all(struct fulcrum_cuda_kernels *kernels,
     return FULCRUM_OK;
 }
 
-/*
- * Has the driver compile the embedded PTX for the GPU of the current context.
- *   out      zeroed; given back with cuda_kernels_close, after a failure too
- *   fails    FULCRUM_ERR_UNSUPPORTED with the first line that the compiler said,
- *            FULCRUM_ERR_NO_MEMORY
- */
-static enum fulcrum_status cuda_kernels_open(struct fulcrum_cuda_kernels *out,
-    const struct fulcrum_cuda_driver *driver, struct fulcrum_error *err)
-{
-    char *text = terminated_text();
-    TRY_MEMORY(text, err, "the text of the kernels");
-    int result = load(out, driver, text);
-    /* The driver has its own copy. */
-    free(text);
-    return result == FULCRUM_CU_SUCCESS ? find_all(out, driver, err)
-                                        : refuse(out, driver, result, err);
-}
-
-static void cuda_kernels_close(
-    struct fulcrum_cuda_kernels *kernels, const struct fulcrum_cuda_driver *driver)
-{
-    if (kernels->library != NULL) {
-        (void)driver->library_unload(kernels->library);
-    }
-    if (kernels->module != NULL) {
-        (void)driver->module_unload(kernels->module);
-    }
-    *kernels = (struct fulcrum_cuda_kernels){0};
-}
-
 /* A GPU, and what runs on all of its SMs or on a part of them. */
+
+/* Returns the failure of a call of `driver`, which has that name. */
+#define TRY_CUDA(call, name) TRY(fulcrum_cuda_check(driver, driver->call, name, err))
 
 /* How many SMs the driver makes of a part of at least `least`; 0: no such part. */
 static enum fulcrum_status split(const struct fulcrum_cuda_gpu *gpu, unsigned least,
@@ -158,11 +128,10 @@ static enum fulcrum_status split(const struct fulcrum_cuda_gpu *gpu, unsigned le
     struct fulcrum_cu_resource whole = {0};
     struct fulcrum_cu_resource part = {0};
     unsigned count = 1;
-    int result =
-        driver->device_get_resource(gpu->device, &whole, FULCRUM_CU_RESOURCE_SM);
-    TRY(fulcrum_cuda_check(driver, result, "cuDeviceGetDevResource", err));
-    result = driver->split_by_count(&part, &count, &whole, NULL, 0, least);
-    TRY(fulcrum_cuda_check(driver, result, "cuDevSmResourceSplitByCount", err));
+    TRY_CUDA(device_get_resource(gpu->device, &whole, FULCRUM_CU_RESOURCE_SM),
+        "cuDeviceGetDevResource");
+    TRY_CUDA(split_by_count(&part, &count, &whole, NULL, 0, least),
+        "cuDevSmResourceSplitByCount");
     FAIL_IF(count == 0 || part.part.sm.sm_count == 0, err, FULCRUM_ERR_UNSUPPORTED,
         "cuda: the driver makes no part of %u SMs", least);
     *out = part;
@@ -190,7 +159,6 @@ static void cuda_gpu_ask_parts(struct fulcrum_cuda_gpu *gpu)
     }
 }
 
-/* A green context of about `sm_count` SMs with a stream of its own. */
 static enum fulcrum_status open_green(struct fulcrum_cuda_share *share,
     const struct fulcrum_cuda_gpu *gpu, double sm_count, struct fulcrum_error *err)
 {
@@ -199,18 +167,15 @@ static enum fulcrum_status open_green(struct fulcrum_cuda_share *share,
     void *description = NULL;
     TRY(split(gpu, (unsigned)sm_count, &part, err));
     share->sm_count = (double)part.part.sm.sm_count;
-    TRY(fulcrum_cuda_check(driver, driver->resource_describe(&description, &part, 1),
-        "cuDevResourceGenerateDesc", err));
-    TRY(fulcrum_cuda_check(driver,
-        driver->green_create(
-            &share->green, description, gpu->device, FULCRUM_CU_GREEN_DEFAULT_STREAM),
-        "cuGreenCtxCreate", err));
-    TRY(fulcrum_cuda_check(driver, driver->green_context(&share->context, share->green),
-        "cuCtxFromGreenCtx", err));
-    return fulcrum_cuda_check(driver,
-        driver->green_stream_create(
-            &share->stream, share->green, FULCRUM_CU_STREAM_NON_BLOCKING, 0),
-        "cuGreenCtxStreamCreate", err);
+    TRY_CUDA(resource_describe(&description, &part, 1), "cuDevResourceGenerateDesc");
+    TRY_CUDA(green_create(&share->green, description, gpu->device,
+                 FULCRUM_CU_GREEN_DEFAULT_STREAM),
+        "cuGreenCtxCreate");
+    TRY_CUDA(green_context(&share->context, share->green), "cuCtxFromGreenCtx");
+    TRY_CUDA(green_stream_create(
+                 &share->stream, share->green, FULCRUM_CU_STREAM_NON_BLOCKING, 0),
+        "cuGreenCtxStreamCreate");
+    return FULCRUM_OK;
 }
 
 static enum fulcrum_status open_whole(struct fulcrum_cuda_share *share,
@@ -219,11 +184,10 @@ static enum fulcrum_status open_whole(struct fulcrum_cuda_share *share,
     const struct fulcrum_cuda_driver *driver = &gpu->driver;
     share->context = gpu->context;
     share->sm_count = gpu->sm_count;
-    TRY(fulcrum_cuda_check(
-        driver, driver->context_set_current(gpu->context), "cuCtxSetCurrent", err));
-    return fulcrum_cuda_check(driver,
-        driver->stream_create(&share->stream, FULCRUM_CU_STREAM_NON_BLOCKING),
-        "cuStreamCreate", err);
+    TRY_CUDA(context_set_current(gpu->context), "cuCtxSetCurrent");
+    TRY_CUDA(stream_create(&share->stream, FULCRUM_CU_STREAM_NON_BLOCKING),
+        "cuStreamCreate");
+    return FULCRUM_OK;
 }
 
 /* Events and the handle of cuBLAS belong to the context that is current. */
@@ -231,11 +195,9 @@ static enum fulcrum_status furnish(struct fulcrum_cuda_share *share,
     const struct fulcrum_cuda_gpu *gpu, struct fulcrum_error *err)
 {
     const struct fulcrum_cuda_driver *driver = &gpu->driver;
-    TRY(fulcrum_cuda_check(
-        driver, driver->context_set_current(share->context), "cuCtxSetCurrent", err));
+    TRY_CUDA(context_set_current(share->context), "cuCtxSetCurrent");
     for (size_t i = 0; i < 2; i++) {
-        TRY(fulcrum_cuda_check(
-            driver, driver->event_create(&share->mark[i], 0), "cuEventCreate", err));
+        TRY_CUDA(event_create(&share->mark[i], 0), "cuEventCreate");
     }
     if (gpu->blas.library != NULL) {
         double target = share->green != NULL ? share->sm_count : 0.0;
@@ -243,33 +205,6 @@ static enum fulcrum_status furnish(struct fulcrum_cuda_share *share,
             &gpu->blas, &share->blas, share->stream, target, err));
     }
     return FULCRUM_OK;
-}
-
-/* All SMs where that is asked for, or where a part would be rounded up beyond them. */
-static bool takes_all(const struct fulcrum_cuda_gpu *gpu, double sm_count)
-{
-    double steps = ceil((sm_count - gpu->least_sm_count) / gpu->sm_step);
-    double rounded = gpu->least_sm_count + fmax(steps, 0.0) * gpu->sm_step;
-    return !(sm_count > 0.0) || rounded >= gpu->sm_count;
-}
-
-static enum fulcrum_status check_count(
-    const struct fulcrum_cuda_gpu *gpu, double sm_count, struct fulcrum_error *err)
-{
-    FAIL_IF(!(sm_count >= 0.0 && sm_count <= gpu->sm_count), err, FULCRUM_ERR_RANGE,
-        "sm_count = %g is outside [0, %g], the SMs of this GPU", sm_count,
-        gpu->sm_count);
-    bool is_part = sm_count > 0.0 && sm_count < gpu->sm_count;
-    FAIL_IF(is_part && !fulcrum_cuda_can_divide(&gpu->driver), err,
-        FULCRUM_ERR_UNSUPPORTED,
-        "cuda: this driver (CUDA %d.%d) cannot divide the GPU (needs CUDA 12.4, "
-        "driver 550 or newer)",
-        gpu->driver.version / 1000, gpu->driver.version % 1000 / 10);
-    return is_part && gpu->least_sm_count >= gpu->sm_count
-               ? fulcrum_fail(err, FULCRUM_ERR_UNSUPPORTED,
-                     "cuda: the driver makes no part of the %g SMs of this GPU",
-                     gpu->sm_count)
-               : FULCRUM_OK;
 }
 
 /* Results are not looked at: what a context that failed answers says nothing new. */
@@ -311,9 +246,26 @@ static enum fulcrum_status cuda_share_open(struct fulcrum_cuda_share *out,
 {
     struct fulcrum_cuda_share share = {0};
     enum fulcrum_status status = FULCRUM_OK;
-    TRY(check_count(gpu, sm_count, err));
-    TRY_OR_END(takes_all(gpu, sm_count) ? open_whole(&share, gpu, err)
-                                        : open_green(&share, gpu, ceil(sm_count), err));
+    FAIL_IF(!(sm_count >= 0.0 && sm_count <= gpu->sm_count), err, FULCRUM_ERR_RANGE,
+        "sm_count = %g is outside [0, %g], the SMs of this GPU", sm_count,
+        gpu->sm_count);
+    bool is_part = sm_count > 0.0 && sm_count < gpu->sm_count;
+    FAIL_IF(is_part && !fulcrum_cuda_can_divide(&gpu->driver), err,
+        FULCRUM_ERR_UNSUPPORTED,
+        "cuda: this driver (CUDA %d.%d) cannot divide the GPU (needs CUDA 12.4, "
+        "driver 550 or newer)",
+        gpu->driver.version / 1000, gpu->driver.version % 1000 / 10);
+    TRY(is_part && gpu->least_sm_count >= gpu->sm_count
+            ? fulcrum_fail(err, FULCRUM_ERR_UNSUPPORTED,
+                  "cuda: the driver makes no part of the %g SMs of this GPU",
+                  gpu->sm_count)
+            : FULCRUM_OK);
+    /* All SMs where that is asked for, or where a part would be rounded up to them. */
+    double steps = ceil((sm_count - gpu->least_sm_count) / gpu->sm_step);
+    double rounded = gpu->least_sm_count + fmax(steps, 0.0) * gpu->sm_step;
+    TRY_OR_END(!(sm_count > 0.0) || rounded >= gpu->sm_count
+                   ? open_whole(&share, gpu, err)
+                   : open_green(&share, gpu, ceil(sm_count), err));
     TRY_OR_END(furnish(&share, gpu, err));
     *out = share;
 end:
@@ -378,26 +330,6 @@ static int attribute(const struct fulcrum_cuda_gpu *gpu, int which)
                : 0;
 }
 
-/* Names the GPUs that the driver shows, as "0 (NVIDIA H200), 1 (...". */
-static enum fulcrum_status refuse_index(const struct fulcrum_cuda_driver *driver,
-    size_t index, int count, struct fulcrum_error *err)
-{
-    char gpus[400] = "";
-    size_t used = 0;
-    for (int i = 0; i < count && used < sizeof gpus; i++) {
-        char name[96] = "?";
-        int device = 0;
-        if (driver->device_get(&device, i) == FULCRUM_CU_SUCCESS) {
-            (void)driver->device_get_name(name, (int)sizeof name, device);
-        }
-        int length = snprintf(
-            gpus + used, sizeof gpus - used, "%s%d (%s)", i > 0 ? ", " : "", i, name);
-        used += length > 0 ? (size_t)length : 0;
-    }
-    return fulcrum_fail(
-        err, FULCRUM_ERR_RANGE, "device_index = %zu: expected %s", index, gpus);
-}
-
 /* Kernels are compiled for the GPU whose context is current. */
 static enum fulcrum_status open_gpu(struct fulcrum_device_state *state,
     const struct fulcrum_device_options *options, struct fulcrum_error *err)
@@ -407,28 +339,46 @@ static enum fulcrum_status open_gpu(struct fulcrum_device_state *state,
     const struct fulcrum_cuda_driver *driver = &gpu->driver;
     int count = 0;
     int sm_count = 0;
-    TRY(fulcrum_cuda_check(
-        driver, driver->device_get_count(&count), "cuDeviceGetCount", err));
+    TRY_CUDA(device_get_count(&count), "cuDeviceGetCount");
     if (options->index >= (size_t)count) {
-        return refuse_index(driver, options->index, count, err);
+        /* Names the GPUs that the driver shows, as "0 (NVIDIA H200), 1 (...". */
+        char gpus[400] = "";
+        size_t used = 0;
+        for (int i = 0; i < count && used < sizeof gpus; i++) {
+            char name[96] = "?";
+            int device = 0;
+            if (driver->device_get(&device, i) == FULCRUM_CU_SUCCESS) {
+                (void)driver->device_get_name(name, (int)sizeof name, device);
+            }
+            int length = snprintf(gpus + used, sizeof gpus - used, "%s%d (%s)",
+                i > 0 ? ", " : "", i, name);
+            used += length > 0 ? (size_t)length : 0;
+        }
+        return fulcrum_fail(err, FULCRUM_ERR_RANGE, "device_index = %zu: expected %s",
+            options->index, gpus);
     }
-    TRY(fulcrum_cuda_check(driver,
-        driver->device_get(&gpu->device, (int)options->index), "cuDeviceGet", err));
-    TRY(fulcrum_cuda_check(driver,
-        driver->device_get_attribute(&sm_count, FULCRUM_CU_SM_COUNT, gpu->device),
-        "cuDeviceGetAttribute", err));
+    TRY_CUDA(device_get(&gpu->device, (int)options->index), "cuDeviceGet");
+    TRY_CUDA(device_get_attribute(&sm_count, FULCRUM_CU_SM_COUNT, gpu->device),
+        "cuDeviceGetAttribute");
     gpu->sm_count = (double)sm_count;
-    TRY(fulcrum_cuda_check(driver, driver->primary_retain(&gpu->context, gpu->device),
-        "cuDevicePrimaryCtxRetain", err));
-    TRY(fulcrum_cuda_check(&gpu->driver, gpu->driver.context_set_current(gpu->context),
-        "cuCtxSetCurrent", err));
+    TRY_CUDA(primary_retain(&gpu->context, gpu->device), "cuDevicePrimaryCtxRetain");
+    TRY_CUDA(context_set_current(gpu->context), "cuCtxSetCurrent");
     cuda_gpu_ask_parts(gpu);
     /* Without cuBLAS a kernel of our own multiplies: no failure. */
-    struct fulcrum_cuda_blas blas = {0};
-    if (fulcrum_cuda_blas_open(&blas, NULL) == FULCRUM_OK) {
-        gpu->blas = blas;
-    }
-    TRY(cuda_kernels_open(&state->kernels, &gpu->driver, err));
+    (void)!fulcrum_cuda_blas_open(&gpu->blas, NULL);
+    /*
+     * Has the driver compile the embedded PTX for the GPU of the current context.
+     *   out      zeroed; given back with cuda_kernels_close, after a failure too
+     *   fails    FULCRUM_ERR_UNSUPPORTED with the first line that the compiler said,
+     *            FULCRUM_ERR_NO_MEMORY
+     */
+    char *text = terminated_text();
+    TRY_MEMORY(text, err, "the text of the kernels");
+    int result = load(&state->kernels, driver, text);
+    /* The driver has its own copy. */
+    free(text);
+    TRY(result == FULCRUM_CU_SUCCESS ? find_all(&state->kernels, driver, err)
+                                     : refuse(&state->kernels, driver, result, err));
     return cuda_share_open(&state->share, gpu, options->sm_count, err);
 }
 
@@ -447,8 +397,7 @@ static void describe_products(
         version / 100 % 100, version % 100);
 }
 
-/* As the driver's other library prints it: "GPU-" and groups of 8, 4, 4, 4, 12 digits.
- */
+/* As NVML prints it: "GPU-" and groups of 8, 4, 4, 4, 12 digits. */
 static void describe_uuid(
     const struct fulcrum_cuda_gpu *gpu, struct fulcrum_device_info *info)
 {
@@ -483,7 +432,13 @@ static void cuda_close(struct fulcrum_device_state *state)
         (void)driver->stream_synchronize(state->share.stream);
     }
     cuda_share_close(gpu, &state->share);
-    cuda_kernels_close(&state->kernels, driver);
+    if (state->kernels.library != NULL) {
+        (void)driver->library_unload(state->kernels.library);
+    }
+    if (state->kernels.module != NULL) {
+        (void)driver->module_unload(state->kernels.module);
+    }
+    state->kernels = (struct fulcrum_cuda_kernels){0};
     if (gpu->context != NULL) {
         (void)driver->context_set_current(gpu->context);
         if (state->arena != 0) {
@@ -550,14 +505,12 @@ static enum fulcrum_status cuda_reserve(
     struct fulcrum_device_state *state, size_t float_count, struct fulcrum_error *err)
 {
     const struct fulcrum_cuda_driver *driver = &state->gpu.driver;
-    TRY(fulcrum_cuda_check(driver, driver->context_set_current(state->share.context),
-        "cuCtxSetCurrent", err));
-    TRY(fulcrum_cuda_check(driver,
-        driver->mem_alloc(&state->arena, float_count * sizeof(float)),
-        "cuMemAlloc of the network's memory", err));
-    return fulcrum_cuda_check(driver,
-        driver->memset_d32(state->arena, 0, float_count, state->share.stream),
-        "cuMemsetD32Async", err);
+    TRY_CUDA(context_set_current(state->share.context), "cuCtxSetCurrent");
+    TRY_CUDA(mem_alloc(&state->arena, float_count * sizeof(float)),
+        "cuMemAlloc of the network's memory");
+    TRY_CUDA(memset_d32(state->arena, 0, float_count, state->share.stream),
+        "cuMemsetD32Async");
+    return FULCRUM_OK;
 }
 
 static fulcrum_cu_address address_of(
@@ -628,35 +581,6 @@ static void cuda_launch(
         "cuLaunchKernel");
 }
 
-static void multiply_by_cublas(
-    struct fulcrum_device_state *state, const struct fulcrum_device_product *product)
-{
-    const struct fulcrum_cuda_blas *blas = &state->gpu.blas;
-    const float one = 1.0F;
-    const int rows = (int)product->row_count;
-    const int cols = (int)product->col_count;
-    const int inner = (int)product->inner_count;
-    const bool turns_a = product->is_left_transposed;
-    const bool turns_b = product->is_right_transposed;
-    /* An address on the device; cuBLAS has it in the clothes of a pointer. */
-    /* NOLINTNEXTLINE(performance-no-int-to-ptr) */
-    float *arena = (float *)(uintptr_t)state->arena;
-    /*
-     * cuBLAS reads a row-major matrix as the transposed column-major one: the product
-     * is c' = op(b)' op(a)', sides exchanged. Sizes are below 2^31.
-     */
-    int result = blas->sgemm(state->share.blas,
-        turns_b ? FULCRUM_CUBLAS_TRANSPOSED : FULCRUM_CUBLAS_AS_IS,
-        turns_a ? FULCRUM_CUBLAS_TRANSPOSED : FULCRUM_CUBLAS_AS_IS, cols, rows, inner,
-        &one, arena + product->b, turns_b ? inner : cols, arena + product->a,
-        turns_a ? rows : inner, &product->beta, arena + product->c, cols);
-    if (result != FULCRUM_CUBLAS_SUCCESS) {
-        (void)fulcrum_fail(&state->failure, FULCRUM_ERR_UNSUPPORTED,
-            "cuda: cublasSgemm: %s (%d)", fulcrum_cuda_blas_status_name(blas, result),
-            result);
-    }
-}
-
 static void cuda_multiply(
     struct fulcrum_device_state *state, const struct fulcrum_device_product *product)
 {
@@ -665,7 +589,30 @@ static void cuda_multiply(
         return;
     }
     if (state->share.blas != NULL) {
-        multiply_by_cublas(state, product);
+        const struct fulcrum_cuda_blas *blas = &state->gpu.blas;
+        const float one = 1.0F;
+        const int rows = (int)product->row_count;
+        const int cols = (int)product->col_count;
+        const int inner = (int)product->inner_count;
+        const bool turns_a = product->is_left_transposed;
+        const bool turns_b = product->is_right_transposed;
+        /* An address on the device; cuBLAS has it in the clothes of a pointer. */
+        /* NOLINTNEXTLINE(performance-no-int-to-ptr) */
+        float *arena = (float *)(uintptr_t)state->arena;
+        /*
+         * cuBLAS reads a row-major matrix as the transposed column-major one: the
+         * product is c' = op(b)' op(a)', sides exchanged. Sizes are below 2^31.
+         */
+        int result = blas->sgemm(state->share.blas,
+            turns_b ? FULCRUM_CUBLAS_TRANSPOSED : FULCRUM_CUBLAS_AS_IS,
+            turns_a ? FULCRUM_CUBLAS_TRANSPOSED : FULCRUM_CUBLAS_AS_IS, cols, rows,
+            inner, &one, arena + product->b, turns_b ? inner : cols, arena + product->a,
+            turns_a ? rows : inner, &product->beta, arena + product->c, cols);
+        if (result != FULCRUM_CUBLAS_SUCCESS) {
+            (void)fulcrum_fail(&state->failure, FULCRUM_ERR_UNSUPPORTED,
+                "cuda: cublasSgemm: %s (%d)",
+                fulcrum_cuda_blas_status_name(blas, result), result);
+        }
     } else {
         struct fulcrum_device_launch launch = fulcrum_device_product_launch(product, 1);
         cuda_launch(state, &launch);
@@ -736,3 +683,174 @@ const struct fulcrum_device fulcrum_device_cuda = {
     .mark = cuda_mark,
     .elapsed_s = cuda_elapsed_s,
 };
+
+/*
+ * One program runs with and without a GPU, and is built without NVIDIA's headers: the
+ * functions used are listed in cuda_api.h and looked up by name. A name with a
+ * version (_v2) is the one that cuda.h gives a call since CUDA 4; those that got a
+ * later version still (cuEventElapsedTime) are used in the one that every driver has.
+ */
+
+static const struct fulcrum_symbol driver_symbols[] = {
+#define X(member, symbol, is_optional, parameters)                                     \
+    {symbol, offsetof(struct fulcrum_cuda_driver, member), is_optional},
+    FULCRUM_CUDA_CALLS(X)
+#undef X
+};
+
+static const char *const driver_names[] = {"libcuda.so.1", "libcuda.so", NULL};
+
+const char *fulcrum_cuda_error_name(
+    const struct fulcrum_cuda_driver *driver, int result)
+{
+    const char *name = NULL;
+    int told = driver->get_error_name(result, &name);
+    return told == FULCRUM_CU_SUCCESS && name != NULL ? name
+                                                      : "a result without a name";
+}
+
+enum fulcrum_status fulcrum_cuda_check(const struct fulcrum_cuda_driver *driver,
+    int result, const char *what, struct fulcrum_error *err)
+{
+    if (result == FULCRUM_CU_SUCCESS) {
+        return FULCRUM_OK;
+    }
+    return fulcrum_fail(err,
+        result == FULCRUM_CU_OUT_OF_MEMORY ? FULCRUM_ERR_NO_MEMORY
+                                           : FULCRUM_ERR_UNSUPPORTED,
+        "cuda: %s: %s (%d)", what, fulcrum_cuda_error_name(driver, result), result);
+}
+
+bool fulcrum_cuda_can_divide(const struct fulcrum_cuda_driver *driver)
+{
+    return driver->device_get_resource != NULL && driver->split_by_count != NULL &&
+           driver->resource_describe != NULL && driver->green_create != NULL &&
+           driver->green_destroy != NULL && driver->green_context != NULL &&
+           driver->green_stream_create != NULL;
+}
+
+/* Stubs that come with toolkits load like a driver; they fail here. */
+static enum fulcrum_status start_driver(
+    struct fulcrum_cuda_driver *driver, struct fulcrum_error *err)
+{
+    int result = driver->init(0);
+    FAIL_IF(result != FULCRUM_CU_SUCCESS, err, FULCRUM_ERR_UNSUPPORTED,
+        "cuda: the driver does not start: %s (%d); --learner cpu runs on the CPU",
+        fulcrum_cuda_error_name(driver, result), result);
+    int count = 0;
+    result = driver->device_get_count(&count);
+    FAIL_IF(result == FULCRUM_CU_SUCCESS && count == 0, err, FULCRUM_ERR_UNSUPPORTED,
+        "cuda: the driver shows no GPU (CUDA_VISIBLE_DEVICES?); --learner cpu runs "
+        "on the CPU");
+    TRY(fulcrum_cuda_check(driver, result, "cuDeviceGetCount", err));
+    return fulcrum_cuda_check(driver, driver->driver_get_version(&driver->version),
+        "cuDriverGetVersion", err);
+}
+
+enum fulcrum_status fulcrum_cuda_driver_open(
+    struct fulcrum_cuda_driver *out, struct fulcrum_error *err)
+{
+    struct fulcrum_cuda_driver driver = {0};
+    struct fulcrum_error why = {FULCRUM_OK, ""};
+    enum fulcrum_status status = fulcrum_shared_library_open(
+        &driver.library, FULCRUM_CUDA_LIBRARY_VARIABLE, driver_names, &why);
+    FAIL_IF(status != FULCRUM_OK, err, status,
+        "cuda: %s: no NVIDIA driver here; --learner cpu runs on the CPU", why.detail);
+    status = fulcrum_shared_library_bind(driver.library, &driver, driver_symbols,
+        sizeof driver_symbols / sizeof driver_symbols[0], &why);
+    status = status == FULCRUM_OK
+                 ? start_driver(&driver, err)
+                 : fulcrum_fail(err, status,
+                       "cuda: the NVIDIA driver here is too old or none: %s; "
+                       "--learner cpu runs on the CPU",
+                       why.detail);
+    if (status != FULCRUM_OK) {
+        fulcrum_cuda_driver_close(&driver);
+        return status;
+    }
+    *out = driver;
+    return FULCRUM_OK;
+}
+
+void fulcrum_cuda_driver_close(struct fulcrum_cuda_driver *driver)
+{
+    fulcrum_shared_library_close(driver->library);
+    *driver = (struct fulcrum_cuda_driver){0};
+}
+
+static const struct fulcrum_symbol blas_symbols[] = {
+#define X(result, member, symbol, is_optional, parameters)                             \
+    {symbol, offsetof(struct fulcrum_cuda_blas, member), is_optional},
+    FULCRUM_CUBLAS_CALLS(X)
+#undef X
+};
+
+/* Toolkits do not always tell the loader where they are. */
+static const char *const blas_names[] = {"libcublas.so.13", "libcublas.so.12",
+    "libcublas.so.11", "/usr/local/cuda/lib64/libcublas.so.13",
+    "/usr/local/cuda/lib64/libcublas.so.12", "/usr/local/cuda/lib64/libcublas.so.11",
+    NULL};
+
+enum fulcrum_status fulcrum_cuda_blas_open(
+    struct fulcrum_cuda_blas *out, struct fulcrum_error *err)
+{
+    struct fulcrum_cuda_blas blas = {0};
+    enum fulcrum_status status = FULCRUM_OK;
+    TRY_OR_END(fulcrum_shared_library_open(
+        &blas.library, FULCRUM_CUBLAS_LIBRARY_VARIABLE, blas_names, err));
+    TRY_OR_END(fulcrum_shared_library_bind(blas.library, &blas, blas_symbols,
+        sizeof blas_symbols / sizeof blas_symbols[0], err));
+    *out = blas;
+end:
+    if (status != FULCRUM_OK) {
+        fulcrum_cuda_blas_close(&blas);
+    }
+    return status;
+}
+
+void fulcrum_cuda_blas_close(struct fulcrum_cuda_blas *blas)
+{
+    fulcrum_shared_library_close(blas->library);
+    *blas = (struct fulcrum_cuda_blas){0};
+}
+
+const char *fulcrum_cuda_blas_status_name(
+    const struct fulcrum_cuda_blas *blas, int status)
+{
+    const char *name =
+        blas->get_status_name != NULL ? blas->get_status_name(status) : NULL;
+    return name != NULL ? name : "cuBLAS status";
+}
+
+/* Names the call that gave `status`. */
+static enum fulcrum_status check_blas(const struct fulcrum_cuda_blas *blas, int status,
+    const char *what, struct fulcrum_error *err)
+{
+    return status == FULCRUM_CUBLAS_SUCCESS
+               ? FULCRUM_OK
+               : fulcrum_fail(err, FULCRUM_ERR_UNSUPPORTED, "cuda: %s: %s (%d)", what,
+                     fulcrum_cuda_blas_status_name(blas, status), status);
+}
+
+enum fulcrum_status fulcrum_cuda_blas_handle(const struct fulcrum_cuda_blas *blas,
+    void **out, void *stream, double sm_count, struct fulcrum_error *err)
+{
+    void *handle = NULL;
+    enum fulcrum_status status = FULCRUM_OK;
+    TRY(check_blas(blas, blas->create(&handle), "cublasCreate", err));
+    TRY_OR_END(
+        check_blas(blas, blas->set_stream(handle, stream), "cublasSetStream", err));
+    TRY_OR_END(
+        check_blas(blas, blas->set_math_mode(handle, FULCRUM_CUBLAS_DEFAULT_MATH),
+            "cublasSetMathMode", err));
+    if (blas->set_sm_count_target != NULL) {
+        TRY_OR_END(check_blas(blas, blas->set_sm_count_target(handle, (int)sm_count),
+            "cublasSetSmCountTarget", err));
+    }
+    *out = handle;
+end:
+    if (status != FULCRUM_OK) {
+        (void)blas->destroy(handle);
+    }
+    return status;
+}

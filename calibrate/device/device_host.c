@@ -9,7 +9,6 @@
  */
 #define _POSIX_C_SOURCE 200809L
 #include <assert.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -73,18 +72,6 @@ static void each_run(
     }
 }
 
-/* A pixel is in several windows: bytes become floats in [0, 1] before they are copied.
- */
-static float *load_bytes(
-    struct fulcrum_device_state *state, const uchar *bytes, size_t count)
-{
-    assert(count <= PIXEL_ROOM);
-    for (size_t i = 0; i < count; i++) {
-        state->pixels[i] = (float)bytes[i] * (1.0F / 255.0F);
-    }
-    return state->pixels;
-}
-
 static void launch_windows(
     struct fulcrum_device_state *state, const struct fulcrum_device_launch *launch)
 {
@@ -101,7 +88,12 @@ static void launch_windows(
     for (size_t i = 0; i < arguments->item_count / items; i++) {
         float *at = image + i * pixels;
         if (launch->kernel == FULCRUM_KERNEL_WINDOWS_OF_BYTES) {
-            at = load_bytes(state, bytes + i * pixels, pixels);
+            /* A pixel is in several windows: bytes become floats beforehand. */
+            assert(pixels <= PIXEL_ROOM);
+            for (size_t k = 0; k < pixels; k++) {
+                state->pixels[k] = (float)bytes[i * pixels + k] * (1.0F / 255.0F);
+            }
+            at = state->pixels;
         } else if (is_added) {
             memset(at, 0, pixels * sizeof *at);
         }

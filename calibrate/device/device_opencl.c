@@ -12,7 +12,6 @@
 #define CL_TARGET_OPENCL_VERSION 120
 #include <CL/cl.h>
 #include <math.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -132,53 +131,40 @@ static bool is_cpu(cl_device_id device)
                CL_DEVICE_TYPE_CPU) != 0;
 }
 
-/* Devices of all platforms, CPUs last, so that the first is a GPU where there is one.
- */
+/* Devices of all platforms, CPUs last: the first is a GPU where there is one. */
 struct list {
     cl_device_id devices[MOST_DEVICES];
     size_t count;
 };
 
-static void add_platform(struct list *list, cl_platform_id platform)
-{
-    cl_device_id found[MOST_DEVICES];
-    cl_uint count = 0;
-    if (clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, MOST_DEVICES, found, &count) !=
-        CL_SUCCESS) {
-        return;
-    }
-    for (cl_uint i = 0; i < count && i < MOST_DEVICES && list->count < MOST_DEVICES;
-         i++) {
-        list->devices[list->count] = found[i];
-        list->count++;
-    }
-}
-
 static enum fulcrum_status list_devices(struct list *list, struct fulcrum_error *err)
 {
     cl_platform_id platforms[MOST_PLATFORMS];
-    cl_uint count = 0;
+    cl_uint platform_count = 0;
     list->count = 0;
     /* A loader that finds no driver has an error code of its own. */
     FAIL_IF(
-        clGetPlatformIDs(MOST_PLATFORMS, platforms, &count) != CL_SUCCESS || count == 0,
+        clGetPlatformIDs(MOST_PLATFORMS, platforms, &platform_count) != CL_SUCCESS ||
+            platform_count == 0,
         err, FULCRUM_ERR_UNSUPPORTED,
         "OpenCL: no driver (ICD) is installed: the GPU's own, or "
         "pocl-opencl-icd for this CPU");
-    for (cl_uint i = 0; i < count && i < MOST_PLATFORMS; i++) {
-        add_platform(list, platforms[i]);
+    size_t most = platform_count < MOST_PLATFORMS ? platform_count : MOST_PLATFORMS;
+    for (size_t i = 0; i < 2 * most; i++) {
+        cl_device_id found[MOST_DEVICES];
+        cl_uint count = 0;
+        if (clGetDeviceIDs(platforms[i % most], CL_DEVICE_TYPE_ALL, MOST_DEVICES, found,
+                &count) != CL_SUCCESS) {
+            continue;
+        }
+        for (size_t k = 0; k < count && k < MOST_DEVICES; k++) {
+            if (is_cpu(found[k]) == (i >= most) && list->count < MOST_DEVICES) {
+                list->devices[list->count++] = found[k];
+            }
+        }
     }
     FAIL_IF(list->count == 0, err, FULCRUM_ERR_UNSUPPORTED,
         "OpenCL: drivers are installed, but they find no device");
-    struct list sorted = {.count = 0};
-    for (size_t i = 0; i < 2 * list->count; i++) {
-        cl_device_id device = list->devices[i % list->count];
-        if (is_cpu(device) == (i >= list->count)) {
-            sorted.devices[sorted.count] = device;
-            sorted.count++;
-        }
-    }
-    *list = sorted;
     return FULCRUM_OK;
 }
 
@@ -271,22 +257,6 @@ static void engine_close(struct engine *engine)
     *engine = (struct engine){.part = NULL};
 }
 
-/* The first line of the compiler's log that says something. */
-static enum fulcrum_status fail_build(
-    const struct engine *engine, cl_int code, struct fulcrum_error *err)
-{
-    char log[4096] = "";
-    size_t length = 0;
-    if (clGetProgramBuildInfo(engine->program, engine->part, CL_PROGRAM_BUILD_LOG,
-            sizeof log - 1, log, &length) != CL_SUCCESS) {
-        log[0] = '\0';
-    }
-    const char *line = log + strspn(log, " \t\r\n");
-    return fulcrum_fail(err, FULCRUM_ERR_UNSUPPORTED,
-        "OpenCL: the kernels do not compile: error %d: %.*s", (int)code,
-        (int)(strcspn(line, "\r\n") < 120 ? strcspn(line, "\r\n") : 120), line);
-}
-
 static enum fulcrum_status build(
     struct engine *engine, bool is_wide, struct fulcrum_error *err)
 {
@@ -299,7 +269,20 @@ static enum fulcrum_status build(
     TRY(check(code, "clCreateProgramWithSource", err));
     code = clBuildProgram(engine->program, 1, &engine->part,
         is_wide ? "-cl-std=CL1.2" : "-cl-std=CL1.2 -DFULCRUM_ONE_LANE", NULL, NULL);
-    return code == CL_SUCCESS ? FULCRUM_OK : fail_build(engine, code, err);
+    if (code == CL_SUCCESS) {
+        return FULCRUM_OK;
+    }
+    /* The first line of the compiler's log that says something. */
+    char log[4096] = "";
+    size_t length = 0;
+    if (clGetProgramBuildInfo(engine->program, engine->part, CL_PROGRAM_BUILD_LOG,
+            sizeof log - 1, log, &length) != CL_SUCCESS) {
+        log[0] = '\0';
+    }
+    const char *line = log + strspn(log, " \t\r\n");
+    return fulcrum_fail(err, FULCRUM_ERR_UNSUPPORTED,
+        "OpenCL: the kernels do not compile: error %d: %.*s", (int)code,
+        (int)(strcspn(line, "\r\n") < 120 ? strcspn(line, "\r\n") : 120), line);
 }
 
 static const char *kernel_name(size_t kernel)

@@ -2,7 +2,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "calibrate/device/learner.h"
 
-#include <stdbool.h>
 #include <string.h>
 
 #include "calibrate/device/compute.h"
@@ -74,28 +73,6 @@ static enum fulcrum_status check_options(
     return FULCRUM_OK;
 }
 
-static enum fulcrum_status open_network(const struct fulcrum_learner_options *options,
-    const struct fulcrum_compute *compute, struct fulcrum_learner_state **out,
-    struct fulcrum_error *err)
-{
-    const struct fulcrum_r2d2_options r2d2 = {
-        .shape = fulcrum_r2d2_atari(options->action_count),
-        .max_batch = options->max_batch,
-        .train_batch = options->train_batch,
-        .train_unroll = options->train_unroll,
-        .train_burn_in = options->train_burn_in,
-        .seed = options->seed};
-    const struct fulcrum_mlp_options mlp = {.input_count = options->input_count,
-        .hidden_count = MLP_HIDDEN_COUNT,
-        .action_count = options->action_count,
-        .max_batch = options->max_batch,
-        .train_batch = options->train_batch,
-        .seed = options->seed};
-    return options->network == FULCRUM_NETWORK_R2D2
-               ? fulcrum_r2d2_new(out, compute, &r2d2, err)
-               : fulcrum_mlp_new(out, compute, &mlp, err);
-}
-
 /* The device goes with its network. */
 static void learner_close(struct fulcrum_learner_state *state)
 {
@@ -123,7 +100,22 @@ enum fulcrum_status fulcrum_learner_open_on(const struct fulcrum_device *device,
     if (takes_one) {
         (void)device->grant(compute.state, 1.0, &told.granted_sm_count, NULL);
     }
-    enum fulcrum_status status = open_network(options, &compute, out, err);
+    const struct fulcrum_r2d2_options r2d2 = {
+        .shape = fulcrum_r2d2_atari(options->action_count),
+        .max_batch = options->max_batch,
+        .train_batch = options->train_batch,
+        .train_unroll = options->train_unroll,
+        .train_burn_in = options->train_burn_in,
+        .seed = options->seed};
+    const struct fulcrum_mlp_options mlp = {.input_count = options->input_count,
+        .hidden_count = MLP_HIDDEN_COUNT,
+        .action_count = options->action_count,
+        .max_batch = options->max_batch,
+        .train_batch = options->train_batch,
+        .seed = options->seed};
+    enum fulcrum_status status = options->network == FULCRUM_NETWORK_R2D2
+                                     ? fulcrum_r2d2_new(out, &compute, &r2d2, err)
+                                     : fulcrum_mlp_new(out, &compute, &mlp, err);
     if (status != FULCRUM_OK) {
         device->close(compute.state);
         return status;

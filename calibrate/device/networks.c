@@ -11,8 +11,6 @@
 #include "calibrate/device/networks.h"
 
 #include <assert.h>
-#include <stdbool.h>
-#include <stdint.h>
 #include <stdlib.h>
 
 #include "model/try.h"
@@ -72,6 +70,11 @@ struct fulcrum_learner_state {
     fulcrum_place loss;
 };
 
+static size_t larger(size_t a, size_t b)
+{
+    return a > b ? a : b;
+}
+
 /* Takes what both kinds have, all but `inferred` and the sums. */
 static void take_places(struct fulcrum_learner_state *network, size_t parameter_count)
 {
@@ -107,7 +110,6 @@ static enum fulcrum_status finish(
     return network->compute.device->finish(network->compute.state, err);
 }
 
-/* Takes the host's memory for the first `count` arrays of rows. */
 static enum fulcrum_status take_rows(
     struct fulcrum_learner_state *network, size_t count, struct fulcrum_error *err)
 {
@@ -277,8 +279,7 @@ enum fulcrum_status fulcrum_network_train(
     return FULCRUM_OK;
 }
 
-/* Row arrays of the caller: observations, actions and, of the perceptron, logarithms.
- */
+/* Row arrays of the caller: observations, actions and the perceptron's logarithms. */
 enum fulcrum_status fulcrum_network_rows(struct fulcrum_learner_state *network,
     struct fulcrum_train_rows *out, struct fulcrum_error *err)
 {
@@ -348,57 +349,68 @@ struct fulcrum_network_places fulcrum_network_places_of(
  * first policy, on the device, says of its actions.
  */
 
-enum { LAYER_COUNT = FULCRUM_MLP_LAYER_COUNT };
+enum { LAYER_COUNT = 4 };
 enum { MLP_INPUT, MLP_ACTION, MLP_OLD_LOG_PROBABILITY, MLP_ADVANTAGE, MLP_TARGET };
+
+/* Schulman et al. (2017), table 3 (MuJoCo); the value has the usual weight, 1/2. */
+#define PPO_CLIP_FRAC    0.2F
+#define PPO_VALUE_WEIGHT 0.5F
+#define PPO_ADAM_RATE    3e-4
+/* Adam's own default, which the paper leaves unsaid. */
+#define PPO_ADAM_EPSILON 1e-8
+
+/* log(2 pi) / 2 */
+static const double log_normal = 0.91893853320467274;
 
 struct mlp {
     struct fulcrum_learner_state base;
     struct fulcrum_mlp_options options;
-    struct fulcrum_mlp_layers layers;
+    struct fulcrum_linear dense[LAYER_COUNT];
+    size_t log_std; /* behind the layers: a log standard deviation per action */
     fulcrum_place inferred[LAYER_COUNT];
     fulcrum_place trained[LAYER_COUNT];
     fulcrum_place trained_gradient[LAYER_COUNT];
     fulcrum_place log_std_gradient; /* of every sample */
 };
 
-static void take_mlp(struct mlp *mlp)
+/* Lays out the parameters, and counts them and the work. */
+static void make_layers(struct mlp *mlp)
 {
     const struct fulcrum_mlp_options *options = &mlp->options;
-    struct fulcrum_arena *arena = &mlp->base.arena;
-    size_t rows = options->train_batch;
-    size_t widest = options->action_count;
-    take_places(&mlp->base, mlp->layers.parameter_count);
+    size_t input_count = options->input_count;
+    double mac_count = 0.0;
     for (size_t i = 0; i < LAYER_COUNT; i++) {
-        size_t width = mlp->layers.dense[i].output_count;
-        widest = width > widest ? width : widest;
-        mlp->inferred[i] = fulcrum_arena_take(arena, options->max_batch * width);
-        mlp->trained[i] = fulcrum_arena_take(arena, rows * width);
-        mlp->trained_gradient[i] = fulcrum_arena_take(arena, rows * width);
+        bool is_last = i + 1 == LAYER_COUNT;
+        mlp->dense[i] = fulcrum_linear_make(&mlp->log_std, input_count,
+            is_last ? options->action_count + 1 : options->hidden_count,
+            is_last ? FULCRUM_LINEAR : FULCRUM_RELU);
+        input_count = mlp->dense[i].output_count;
+        mac_count += fulcrum_linear_mac_count(&mlp->dense[i]);
     }
-    mlp->log_std_gradient = fulcrum_arena_take(arena, rows * options->action_count);
-    mlp->base.inferred = mlp->inferred[LAYER_COUNT - 1];
-    mlp->base.sums =
-        fulcrum_arena_take(arena, fulcrum_compute_sum_scratch(rows, widest));
+    /* Backward: gradients of weights and of inputs, but not of the observations. */
+    double train_mac_count = 3.0 * mac_count - fulcrum_linear_mac_count(&mlp->dense[0]);
+    mlp->base.cost = (struct fulcrum_network_cost){
+        .parameter_count = mlp->log_std + options->action_count,
+        .forward_flop = 2.0 * mac_count,
+        .train_step_flop = 2.0 * (double)options->train_batch * train_mac_count};
 }
 
-static struct fulcrum_mlp_minibatch minibatch_of(
-    const struct fulcrum_learner_state *network)
-{
-    const struct rows *rows = network->rows;
-    return (struct fulcrum_mlp_minibatch){.input = rows[MLP_INPUT].host,
-        .action = rows[MLP_ACTION].host,
-        .old_log_probability = rows[MLP_OLD_LOG_PROBABILITY].host,
-        .advantage = rows[MLP_ADVANTAGE].host,
-        .value_target = rows[MLP_TARGET].host};
-}
-
+/* Weights, then the minibatch; biases and log standard deviations stay zero. */
 static void mlp_init(const struct fulcrum_learner_state *network, float *parameters,
     struct fulcrum_random *random)
 {
+    static const size_t drawn[] = {MLP_INPUT, MLP_ACTION, MLP_ADVANTAGE, MLP_TARGET};
     const struct mlp *mlp = (const struct mlp *)network;
-    struct fulcrum_mlp_minibatch minibatch = minibatch_of(network);
-    fulcrum_mlp_layers_init(&mlp->layers, parameters, random);
-    fulcrum_mlp_minibatch_fill(&minibatch, &mlp->options, random);
+    for (size_t i = 0; i < LAYER_COUNT; i++) {
+        fulcrum_linear_init(&mlp->dense[i], parameters, random);
+    }
+    for (size_t k = 0; k < sizeof drawn / sizeof drawn[0]; k++) {
+        const struct rows *rows = &network->rows[drawn[k]];
+        float *values = rows->host;
+        for (size_t i = 0; i < rows->count; i++) {
+            values[i] = (float)fulcrum_random_between(random, -1.0, 1.0);
+        }
+    }
 }
 
 static void mlp_forward(const struct mlp *mlp, fulcrum_place input, size_t row_count,
@@ -410,29 +422,44 @@ static void mlp_forward(const struct mlp *mlp, fulcrum_place input, size_t row_c
         .input = input};
     for (size_t i = 0; i < LAYER_COUNT; i++) {
         pass.output = outputs[i];
-        fulcrum_linear_forward(&mlp->layers.dense[i], &pass);
+        fulcrum_linear_forward(&mlp->dense[i], &pass);
         pass.input = pass.output;
     }
 }
 
+/*
+ * Sets the old probabilities near those of the first policy, whose standard deviations
+ * are one, so that some samples are clipped and some are not.
+ */
 static enum fulcrum_status mlp_judge(const struct fulcrum_learner_state *network,
     struct fulcrum_random *random, struct fulcrum_error *err)
 {
     const struct mlp *mlp = (const struct mlp *)network;
     const struct fulcrum_compute *compute = &network->compute;
     const struct rows *old = &network->rows[MLP_OLD_LOG_PROBABILITY];
-    struct fulcrum_mlp_minibatch minibatch = minibatch_of(network);
-    size_t count = mlp->options.train_batch * network->inferred_count;
+    const float *action = network->rows[MLP_ACTION].host;
+    float *old_log_probability = old->host;
+    size_t actions = network->action_count;
+    size_t count = old->count * network->inferred_count;
     float *output = calloc(count, sizeof *output);
     TRY_MEMORY(output, err, "no memory for the output of a network");
     enum fulcrum_status status = FULCRUM_OK;
-    mlp_forward(
-        mlp, network->rows[MLP_INPUT].place, mlp->options.train_batch, mlp->trained);
+    mlp_forward(mlp, network->rows[MLP_INPUT].place, old->count, mlp->trained);
     compute->device->download(
         compute->state, output, mlp->trained[LAYER_COUNT - 1], count * sizeof *output);
     TRY_OR_END(finish(network, err));
-    fulcrum_mlp_minibatch_judge(&minibatch, &mlp->options, output, random);
-    upload(network, old->place, old->host, old->count * old->element_byte);
+    for (size_t i = 0; i < old->count; i++) {
+        double log_probability = 0.0;
+        for (size_t j = 0; j < actions; j++) {
+            double z = (double)action[i * actions + j] -
+                       (double)output[i * network->inferred_count + j];
+            log_probability -= 0.5 * z * z + log_normal;
+        }
+        /* Ratios in exp(+-0.3): a third of them lies outside 1 +- clip_frac. */
+        old_log_probability[i] =
+            (float)(log_probability + fulcrum_random_between(random, -0.3, 0.3));
+    }
+    upload(network, old->place, old_log_probability, old->count * old->element_byte);
 end:
     free(output);
     return status;
@@ -442,32 +469,6 @@ static void mlp_infer(struct fulcrum_learner_state *network, size_t batch)
 {
     const struct mlp *mlp = (const struct mlp *)network;
     mlp_forward(mlp, network->input, batch, mlp->inferred);
-}
-
-static void queue_ppo(const struct mlp *mlp)
-{
-    const struct fulcrum_learner_state *network = &mlp->base;
-    size_t rows = network->loss_count;
-    fulcrum_place log_std = (fulcrum_place)mlp->layers.log_std_offset;
-    fulcrum_compute_launch(&network->compute, FULCRUM_KERNEL_PPO, rows, 1,
-        &(struct fulcrum_kernel_arguments){
-            .place = {mlp->trained[LAYER_COUNT - 1],
-                fulcrum_place_at(network->parameters, log_std),
-                network->rows[MLP_ACTION].place,
-                network->rows[MLP_OLD_LOG_PROBABILITY].place,
-                network->rows[MLP_ADVANTAGE].place, network->rows[MLP_TARGET].place,
-                mlp->trained_gradient[LAYER_COUNT - 1], mlp->log_std_gradient,
-                network->row_loss},
-            .count = {fulcrum_compute_count(network->action_count)},
-            .number = {FULCRUM_PPO_CLIP_FRAC, FULCRUM_PPO_VALUE_WEIGHT}});
-    struct fulcrum_compute_sum of_log_std = {.row_count = rows,
-        .col_count = network->action_count,
-        .value = mlp->log_std_gradient,
-        .sums = fulcrum_place_at(network->gradients, log_std),
-        .is_added = 1,
-        .factor = 1.0F,
-        .scratch = network->sums};
-    fulcrum_compute_sum_rows(&network->compute, &of_log_std);
 }
 
 static void mlp_learn(struct fulcrum_learner_state *network)
@@ -480,7 +481,26 @@ static void mlp_learn(struct fulcrum_learner_state *network)
         .sums = network->sums,
         .gradients = network->gradients};
     mlp_forward(mlp, input, pass.row_count, mlp->trained);
-    queue_ppo(mlp);
+    fulcrum_place log_std = (fulcrum_place)mlp->log_std;
+    fulcrum_compute_launch(pass.compute, FULCRUM_KERNEL_PPO, network->loss_count, 1,
+        &(struct fulcrum_kernel_arguments){
+            .place = {mlp->trained[LAYER_COUNT - 1],
+                fulcrum_place_at(network->parameters, log_std),
+                network->rows[MLP_ACTION].place,
+                network->rows[MLP_OLD_LOG_PROBABILITY].place,
+                network->rows[MLP_ADVANTAGE].place, network->rows[MLP_TARGET].place,
+                mlp->trained_gradient[LAYER_COUNT - 1], mlp->log_std_gradient,
+                network->row_loss},
+            .count = {fulcrum_compute_count(network->action_count)},
+            .number = {PPO_CLIP_FRAC, PPO_VALUE_WEIGHT}});
+    const struct fulcrum_compute_sum of_log_std = {.row_count = network->loss_count,
+        .col_count = network->action_count,
+        .value = mlp->log_std_gradient,
+        .sums = fulcrum_place_at(network->gradients, log_std),
+        .is_added = 1,
+        .factor = 1.0F,
+        .scratch = network->sums};
+    fulcrum_compute_sum_rows(pass.compute, &of_log_std);
     for (size_t i = LAYER_COUNT; i > 0; i--) {
         size_t layer = i - 1;
         pass.input = layer > 0 ? mlp->trained[layer - 1] : input;
@@ -488,7 +508,7 @@ static void mlp_learn(struct fulcrum_learner_state *network)
         pass.output_gradient = mlp->trained_gradient[layer];
         pass.input_gradient =
             layer > 0 ? mlp->trained_gradient[layer - 1] : FULCRUM_NOWHERE;
-        fulcrum_linear_backward(&mlp->layers.dense[layer], &pass);
+        fulcrum_linear_backward(&mlp->dense[layer], &pass);
     }
 }
 
@@ -501,11 +521,11 @@ enum fulcrum_status fulcrum_mlp_new(struct fulcrum_learner_state **out,
     const size_t one = sizeof(float);
     struct mlp *mlp = calloc(1, sizeof *mlp);
     TRY_MEMORY(mlp, err, "no memory for a network");
+    struct fulcrum_arena *arena = &mlp->base.arena;
     mlp->options = *options;
-    mlp->layers = fulcrum_mlp_layers_make(options);
     mlp->base = (struct fulcrum_learner_state){.kind = &kind,
         .compute = *compute,
-        .adam = {.rate = FULCRUM_PPO_ADAM_RATE, .epsilon = FULCRUM_PPO_ADAM_EPSILON},
+        .adam = {.rate = PPO_ADAM_RATE, .epsilon = PPO_ADAM_EPSILON},
         .seed = options->seed,
         .max_batch = options->max_batch,
         .input_byte = options->input_count * sizeof(float),
@@ -519,8 +539,20 @@ enum fulcrum_status fulcrum_mlp_new(struct fulcrum_learner_state **out,
             [MLP_OLD_LOG_PROBABILITY] = {0, rows, one, 0, NULL},
             [MLP_ADVANTAGE] = {0, rows, one, 0, NULL},
             [MLP_TARGET] = {0, rows, one, 0, NULL}}};
-    take_mlp(mlp);
-    mlp->base.cost = fulcrum_mlp_cost_of(&mlp->layers, options);
+    make_layers(mlp);
+    size_t widest = options->action_count;
+    take_places(&mlp->base, mlp->base.cost.parameter_count);
+    for (size_t i = 0; i < LAYER_COUNT; i++) {
+        size_t width = mlp->dense[i].output_count;
+        widest = larger(widest, width);
+        mlp->inferred[i] = fulcrum_arena_take(arena, options->max_batch * width);
+        mlp->trained[i] = fulcrum_arena_take(arena, rows * width);
+        mlp->trained_gradient[i] = fulcrum_arena_take(arena, rows * width);
+    }
+    mlp->log_std_gradient = fulcrum_arena_take(arena, rows * options->action_count);
+    mlp->base.inferred = mlp->inferred[LAYER_COUNT - 1];
+    mlp->base.sums =
+        fulcrum_arena_take(arena, fulcrum_compute_sum_scratch(rows, widest));
     return open_network(out, &mlp->base, err);
 }
 
@@ -591,11 +623,6 @@ struct r2d2 {
  */
 enum { CHUNK_WIDE = 256, CHUNK_NARROW = 8 };
 
-static size_t larger(size_t a, size_t b)
-{
-    return a > b ? a : b;
-}
-
 /* Room for the sums of biases: of every convolution's chunk and of all other layers. */
 static size_t sum_scratch(const struct r2d2 *net, size_t row_count)
 {
@@ -617,20 +644,6 @@ static size_t sum_scratch(const struct r2d2 *net, size_t row_count)
     return count;
 }
 
-static struct fulcrum_lstm_trace take_core(const struct fulcrum_lstm *layer,
-    struct fulcrum_arena *arena, size_t step_count, size_t batch_count)
-{
-    size_t count = step_count * batch_count * layer->unit_count;
-    size_t with_start = count + batch_count * layer->unit_count;
-    return (struct fulcrum_lstm_trace){.step_count = step_count,
-        .batch_count = batch_count,
-        .gates = fulcrum_arena_take(
-            arena, step_count * batch_count * layer->gates.output_count),
-        .cell = fulcrum_arena_take(arena, with_start),
-        .cell_tanh = fulcrum_arena_take(arena, count),
-        .hidden = fulcrum_arena_take(arena, with_start)};
-}
-
 /* Room for at most step_count x batch_count rows. */
 static struct trace trace_take(const struct r2d2 *net, struct fulcrum_arena *arena,
     size_t step_count, size_t batch_count, size_t conv_row_count)
@@ -638,10 +651,16 @@ static struct trace trace_take(const struct r2d2 *net, struct fulcrum_arena *are
     const struct fulcrum_r2d2_layers *layers = &net->layers;
     size_t rows = step_count * batch_count;
     size_t head = layers->value_hidden.output_count;
+    size_t units = layers->lstm.unit_count;
     struct trace trace = {.conv_row_count = conv_row_count,
         .dense = fulcrum_arena_take(arena, rows * layers->dense.output_count),
         .core_input = fulcrum_arena_take(arena, rows * layers->lstm.gates.input_count),
-        .core = take_core(&layers->lstm, arena, step_count, batch_count),
+        .core = {.step_count = step_count,
+            .batch_count = batch_count,
+            .gates = fulcrum_arena_take(arena, rows * layers->lstm.gates.output_count),
+            .cell = fulcrum_arena_take(arena, (rows + batch_count) * units),
+            .cell_tanh = fulcrum_arena_take(arena, rows * units),
+            .hidden = fulcrum_arena_take(arena, (rows + batch_count) * units)},
         .value_hidden = fulcrum_arena_take(arena, rows * head),
         .value = fulcrum_arena_take(arena, rows),
         .advantage_hidden = fulcrum_arena_take(arena, rows * head),
@@ -653,28 +672,6 @@ static struct trace trace_take(const struct r2d2 *net, struct fulcrum_arena *are
             arena, kept * fulcrum_conv_output_count(&layers->conv[i]));
     }
     return trace;
-}
-
-static struct gradients gradients_take(const struct r2d2 *net,
-    struct fulcrum_arena *arena, size_t step_count, size_t batch_count)
-{
-    const struct fulcrum_r2d2_layers *layers = &net->layers;
-    size_t rows = step_count * batch_count;
-    size_t units = layers->lstm.unit_count;
-    return (struct gradients){
-        .q = fulcrum_arena_take(arena, rows * layers->action_count),
-        .advantage = fulcrum_arena_take(arena, rows * layers->action_count),
-        .value = fulcrum_arena_take(arena, rows),
-        .head_hidden =
-            fulcrum_arena_take(arena, rows * layers->value_hidden.output_count),
-        .head_input = fulcrum_arena_take(arena, rows * units),
-        .core = {.hidden = fulcrum_arena_take(arena, rows * units),
-            .gates = fulcrum_arena_take(arena, rows * layers->lstm.gates.output_count),
-            .cell = fulcrum_arena_take(arena, batch_count * units),
-            .recurrent = fulcrum_arena_take(arena, batch_count * units)},
-        .core_input = fulcrum_arena_take(arena, rows * layers->lstm.gates.input_count),
-        .dense = fulcrum_arena_take(arena, rows * layers->dense.output_count),
-        .conv = fulcrum_arena_take(arena, rows * layers->dense.input_count)};
 }
 
 /* Rows [first, first + count) of a batch; count is at most the chunk. */
@@ -714,25 +711,6 @@ static struct fulcrum_pass image_pass(const struct r2d2 *net, fulcrum_place para
         .input_gradient = FULCRUM_NOWHERE};
 }
 
-static void backward_chunk(const struct r2d2 *net, const struct fulcrum_pass *images,
-    const struct trace *trace, struct chunk chunk)
-{
-    struct fulcrum_pass pass = *images;
-    pass.input_is_bytes = 0;
-    for (size_t i = LAST; i > 0; i--) {
-        pass.input = output_at(net, trace, i - 1, chunk);
-        pass.output = output_at(net, trace, i, chunk);
-        pass.input_gradient = net->conv_gradient[i - 1];
-        fulcrum_conv_backward(&net->layers.conv[i], &pass);
-        pass.output_gradient = pass.input_gradient;
-    }
-    pass.input = images->input;
-    pass.input_is_bytes = 1;
-    pass.output = output_at(net, trace, 0, chunk);
-    pass.input_gradient = FULCRUM_NOWHERE;
-    fulcrum_conv_backward(&net->layers.conv[0], &pass);
-}
-
 static void backward_images(const struct r2d2 *net, fulcrum_place parameters,
     const struct batch *batch, const struct trace *trace,
     const struct gradients *gradients)
@@ -741,10 +719,23 @@ static void backward_images(const struct r2d2 *net, fulcrum_place parameters,
     size_t size = fulcrum_conv_output_count(&net->layers.conv[LAST]);
     for (size_t first = 0; first < rows; first += net->chunk) {
         struct chunk chunk = chunk_at(net, batch, first);
-        struct fulcrum_pass pass = image_pass(net, parameters, batch, chunk);
+        const struct fulcrum_pass images = image_pass(net, parameters, batch, chunk);
+        struct fulcrum_pass pass = images;
         pass.gradients = net->base.gradients;
         pass.output_gradient = fulcrum_place_at(gradients->conv, first * size);
-        backward_chunk(net, &pass, trace, chunk);
+        pass.input_is_bytes = 0;
+        for (size_t i = LAST; i > 0; i--) {
+            pass.input = output_at(net, trace, i - 1, chunk);
+            pass.output = output_at(net, trace, i, chunk);
+            pass.input_gradient = net->conv_gradient[i - 1];
+            fulcrum_conv_backward(&net->layers.conv[i], &pass);
+            pass.output_gradient = pass.input_gradient;
+        }
+        pass.input = images.input;
+        pass.input_is_bytes = 1;
+        pass.output = output_at(net, trace, 0, chunk);
+        pass.input_gradient = FULCRUM_NOWHERE;
+        fulcrum_conv_backward(&net->layers.conv[0], &pass);
     }
 }
 
@@ -902,39 +893,27 @@ static void take_training(struct r2d2 *r2d2)
     const struct fulcrum_r2d2_options *options = &r2d2->options;
     struct fulcrum_arena *arena = &r2d2->base.arena;
     size_t batch = options->train_batch;
-    size_t segment = fulcrum_r2d2_segment_steps(options);
+    size_t segment = options->train_unroll + 1;
     size_t longest = larger(options->train_burn_in, segment);
     r2d2->online = trace_take(r2d2, arena, segment, batch, segment * batch);
     r2d2->target = trace_take(r2d2, arena, longest, batch, r2d2->chunk);
-    r2d2->gradients = gradients_take(r2d2, arena, options->train_unroll, batch);
-}
-
-static void take_r2d2(struct r2d2 *r2d2)
-{
-    struct fulcrum_learner_state *network = &r2d2->base;
-    struct fulcrum_arena *arena = &network->arena;
-    size_t slots = network->max_batch;
-    take_places(network, r2d2->layers.parameter_count);
-    network->target_parameters =
-        fulcrum_arena_take(arena, r2d2->layers.parameter_count);
-    /* Chunk, and room for it and for sums of at most `row_count` rows. */
-    size_t row_count = larger(fulcrum_r2d2_replay_rows(&r2d2->options), slots);
-    size_t chunk = network->compute.is_wide ? CHUNK_WIDE : CHUNK_NARROW;
-    size_t column = 0;
-    r2d2->chunk = row_count < chunk ? row_count : chunk;
-    for (size_t i = 0; i < FULCRUM_R2D2_CONV_COUNT; i++) {
-        column = larger(column, fulcrum_conv_column_count(&r2d2->layers.conv[i]));
-    }
-    for (size_t i = 0; i < LAST; i++) {
-        r2d2->conv_gradient[i] = fulcrum_arena_take(
-            arena, r2d2->chunk * fulcrum_conv_output_count(&r2d2->layers.conv[i]));
-    }
-    r2d2->column = fulcrum_arena_take(arena, r2d2->chunk * column);
-    network->sums = fulcrum_arena_take(arena, sum_scratch(r2d2, row_count));
-    r2d2->slot_reward = fulcrum_arena_take(arena, slots);
-    r2d2->inference = trace_take(r2d2, arena, 1, slots, r2d2->chunk);
-    network->inferred = r2d2->inference.q;
-    take_training(r2d2);
+    const struct fulcrum_r2d2_layers *layers = &r2d2->layers;
+    size_t rows = options->train_unroll * batch;
+    size_t units = layers->lstm.unit_count;
+    r2d2->gradients = (struct gradients){
+        .q = fulcrum_arena_take(arena, rows * layers->action_count),
+        .advantage = fulcrum_arena_take(arena, rows * layers->action_count),
+        .value = fulcrum_arena_take(arena, rows),
+        .head_hidden =
+            fulcrum_arena_take(arena, rows * layers->value_hidden.output_count),
+        .head_input = fulcrum_arena_take(arena, rows * units),
+        .core = {.hidden = fulcrum_arena_take(arena, rows * units),
+            .gates = fulcrum_arena_take(arena, rows * layers->lstm.gates.output_count),
+            .cell = fulcrum_arena_take(arena, batch * units),
+            .recurrent = fulcrum_arena_take(arena, batch * units)},
+        .core_input = fulcrum_arena_take(arena, rows * layers->lstm.gates.input_count),
+        .dense = fulcrum_arena_take(arena, rows * layers->dense.output_count),
+        .conv = fulcrum_arena_take(arena, rows * layers->dense.input_count)};
 }
 
 static void r2d2_init(const struct fulcrum_learner_state *network, float *parameters,
@@ -980,22 +959,6 @@ static struct batch replay_steps(const struct r2d2 *r2d2, size_t first, size_t c
         .last_reward = fulcrum_place_at(rows[R2D2_REWARD].place, row)};
 }
 
-/* The state that the burn-in left becomes the one before the segment. */
-static void hand_over(const struct r2d2 *r2d2, const struct trace *trace)
-{
-    const struct fulcrum_compute *compute = &r2d2->base.compute;
-    const struct fulcrum_lstm_trace *warm = &r2d2->target.core;
-    size_t burn_in = r2d2->options.train_burn_in;
-    size_t count = r2d2->options.train_batch * r2d2->layers.lstm.unit_count;
-    bool is_there = burn_in == 0 && trace == &r2d2->target;
-    if (!is_there) {
-        fulcrum_compute_copy(compute, trace->core.hidden,
-            fulcrum_place_at(warm->hidden, burn_in * count), count);
-        fulcrum_compute_copy(compute, trace->core.cell,
-            fulcrum_place_at(warm->cell, burn_in * count), count);
-    }
-}
-
 /*
  * Leaves in the trace the action values of the trained segment. The recurrent state
  * starts at zero, and the burn-in steps bring it to where the segment begins.
@@ -1013,18 +976,26 @@ static void forward_replay(
         struct batch before = replay_steps(r2d2, 0, burn_in);
         forward_core(r2d2, parameters, &before, warm);
     }
-    hand_over(r2d2, trace);
-    struct batch segment =
-        replay_steps(r2d2, burn_in, fulcrum_r2d2_segment_steps(&r2d2->options));
+    /* The state that the burn-in left becomes the one before the segment. */
+    if (burn_in > 0 || trace != warm) {
+        fulcrum_compute_copy(compute, trace->core.hidden,
+            fulcrum_place_at(warm->core.hidden, burn_in * count), count);
+        fulcrum_compute_copy(compute, trace->core.cell,
+            fulcrum_place_at(warm->core.cell, burn_in * count), count);
+    }
+    struct batch segment = replay_steps(r2d2, burn_in, r2d2->options.train_unroll + 1);
     forward_core(r2d2, parameters, &segment, trace);
     /* From the LSTM to the action values of every row. */
     forward_heads(r2d2, parameters, trace, core_output(r2d2, trace));
 }
 
-static void queue_td(const struct r2d2 *r2d2)
+static void r2d2_learn(struct fulcrum_learner_state *network)
 {
+    struct r2d2 *r2d2 = (struct r2d2 *)network;
     const struct fulcrum_r2d2_options *options = &r2d2->options;
-    const struct fulcrum_learner_state *network = &r2d2->base;
+    /* The online network first: its burn-in passes through the target's trace. */
+    forward_replay(r2d2, network->parameters, &r2d2->online);
+    forward_replay(r2d2, network->target_parameters, &r2d2->target);
     size_t after = (options->train_burn_in + 1) * options->train_batch;
     fulcrum_compute_launch(&network->compute, FULCRUM_KERNEL_TD, network->loss_count, 1,
         &(struct fulcrum_kernel_arguments){
@@ -1036,16 +1007,6 @@ static void queue_td(const struct r2d2 *r2d2)
                 fulcrum_compute_count(options->train_batch),
                 fulcrum_compute_count(network->action_count), FULCRUM_R2D2_LOOK_AHEAD},
             .number = {FULCRUM_R2D2_DISCOUNT}});
-}
-
-static void r2d2_learn(struct fulcrum_learner_state *network)
-{
-    struct r2d2 *r2d2 = (struct r2d2 *)network;
-    const struct fulcrum_r2d2_options *options = &r2d2->options;
-    /* The online network first: its burn-in passes through the target's trace. */
-    forward_replay(r2d2, network->parameters, &r2d2->online);
-    forward_replay(r2d2, network->target_parameters, &r2d2->target);
-    queue_td(r2d2);
     struct batch trained =
         replay_steps(r2d2, options->train_burn_in, options->train_unroll);
     backward(r2d2, network->parameters, &trained, &r2d2->online, &r2d2->gradients);
@@ -1077,7 +1038,30 @@ enum fulcrum_status fulcrum_r2d2_new(struct fulcrum_learner_state **out,
         .rows = {[R2D2_IMAGE] = {0, rows, image_byte, 0, NULL},
             [R2D2_ACTION] = {0, with_last, sizeof(int), 1, NULL},
             [R2D2_REWARD] = {0, with_last, sizeof(float), 0, NULL}}};
-    take_r2d2(r2d2);
+    struct fulcrum_learner_state *network = &r2d2->base;
+    struct fulcrum_arena *arena = &network->arena;
+    size_t slots = network->max_batch;
+    take_places(network, r2d2->layers.parameter_count);
+    network->target_parameters =
+        fulcrum_arena_take(arena, r2d2->layers.parameter_count);
+    /* Chunk, and room for it and for sums of at most `row_count` rows. */
+    size_t row_count = larger(fulcrum_r2d2_replay_rows(&r2d2->options), slots);
+    size_t chunk = network->compute.is_wide ? CHUNK_WIDE : CHUNK_NARROW;
+    size_t column = 0;
+    r2d2->chunk = row_count < chunk ? row_count : chunk;
+    for (size_t i = 0; i < FULCRUM_R2D2_CONV_COUNT; i++) {
+        column = larger(column, fulcrum_conv_column_count(&r2d2->layers.conv[i]));
+    }
+    for (size_t i = 0; i < LAST; i++) {
+        r2d2->conv_gradient[i] = fulcrum_arena_take(
+            arena, r2d2->chunk * fulcrum_conv_output_count(&r2d2->layers.conv[i]));
+    }
+    r2d2->column = fulcrum_arena_take(arena, r2d2->chunk * column);
+    network->sums = fulcrum_arena_take(arena, sum_scratch(r2d2, row_count));
+    r2d2->slot_reward = fulcrum_arena_take(arena, slots);
+    r2d2->inference = trace_take(r2d2, arena, 1, slots, r2d2->chunk);
+    network->inferred = r2d2->inference.q;
+    take_training(r2d2);
     r2d2->base.cost = fulcrum_r2d2_cost_of(&r2d2->layers, options);
     return open_network(out, &r2d2->base, err);
 }

@@ -6,7 +6,6 @@
 #include "calibrate/device/compute.h"
 #include "calibrate/device/learner.h"
 #include "calibrate/network/layer.h"
-#include "calibrate/network/task.h"
 
 /*
  * What every layer is given for a pass through it. All arrays are row-major, one row
@@ -81,6 +80,16 @@ void fulcrum_lstm_advance(const struct fulcrum_lstm *layer,
 void fulcrum_lstm_backward(const struct fulcrum_lstm *layer,
     const struct fulcrum_pass *pass, const struct fulcrum_lstm_trace *trace,
     const struct fulcrum_lstm_gradients *gradients);
+
+/* The size of network that continuous control is trained with. */
+struct fulcrum_mlp_options {
+    size_t input_count;
+    size_t hidden_count; /* of each of the three hidden layers, ReLU */
+    size_t action_count;
+    size_t max_batch;
+    size_t train_batch;
+    uint64_t seed;
+};
 
 /*
  * The state of a learner is a network with what it is trained on: one batch of random

@@ -21,13 +21,9 @@
 #include <gsl/gsl_sort.h>
 #include <gsl/gsl_statistics.h>
 #include <math.h>
-#include <stdbool.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "model/design/calibration.h"
-#include "model/status.h"
 #include "model/try.h"
 
 /* One fit under way. q: the parameters on their scales, fitted ones only. */
@@ -70,20 +66,6 @@ static double weight_of(const struct fulcrum_fit_problem *problem, double u)
 }
 
 /*
- * Standard deviation of normal noise from the median of |residual|, which are sorted in
- * place. The smallest parameter_count - 1 are left out, since so many points a fit can
- * always meet.
- */
-static double deviation_of(double *magnitude, size_t count, size_t parameter_count)
-{
-    size_t met = parameter_count > 0 ? parameter_count - 1 : 0;
-    met = met < count ? met : count - 1;
-    gsl_sort(magnitude, 1, count);
-    double median = gsl_stats_median_from_sorted_data(magnitude + met, 1, count - met);
-    return fmax(median * sd_per_mad, rounding_rel);
-}
-
-/*
  * Huber's variance of one point for the covariance of a robust estimate (Huber 1981,
  * section 7.6, first form); NaN without a degree of freedom.
  */
@@ -112,48 +94,26 @@ static double robust_variance(const struct fulcrum_fit_state *fit)
            (mean * mean);
 }
 
-/* Parameters on the scale where they move freely, and back. */
-
 double fulcrum_fit_to_scale(enum fulcrum_scale scale, double value)
 {
-    switch (scale) {
-    case FULCRUM_SCALE_LOG:
-        return log(value);
-    case FULCRUM_SCALE_LOGIT:
-        return log(value / (1 - value));
-    case FULCRUM_SCALE_LINEAR:
-    default:
-        return value;
-    }
+    return scale == FULCRUM_SCALE_LOG     ? log(value)
+           : scale == FULCRUM_SCALE_LOGIT ? log(value / (1 - value))
+                                          : value;
 }
 
 double fulcrum_fit_to_natural(enum fulcrum_scale scale, double q)
 {
-    switch (scale) {
-    case FULCRUM_SCALE_LOG:
-        return exp(q);
-    case FULCRUM_SCALE_LOGIT:
-        return 1 / (1 + exp(-q));
-    case FULCRUM_SCALE_LINEAR:
-    default:
-        return q;
-    }
+    return scale == FULCRUM_SCALE_LOG     ? exp(q)
+           : scale == FULCRUM_SCALE_LOGIT ? 1 / (1 + exp(-q))
+                                          : q;
 }
 
 double fulcrum_fit_natural_slope(enum fulcrum_scale scale, double value)
 {
-    switch (scale) {
-    case FULCRUM_SCALE_LOG:
-        return value;
-    case FULCRUM_SCALE_LOGIT:
-        return value * (1 - value);
-    case FULCRUM_SCALE_LINEAR:
-    default:
-        return 1;
-    }
+    return scale == FULCRUM_SCALE_LOG     ? value
+           : scale == FULCRUM_SCALE_LOGIT ? value * (1 - value)
+                                          : 1;
 }
-
-/* Standard errors, covariance and warnings of a solved fit. */
 
 /*
  * The covariance is Huber's for robust regression: the variance of a point times the
@@ -166,7 +126,6 @@ double fulcrum_fit_natural_slope(enum fulcrum_scale scale, double value)
 /* Posterior over prior deviation from which a parameter counts as "all prior". */
 static const double prior_share_limit = 0.75;
 
-/* Fitted parameters that have a prior. */
 static size_t fit_prior_count(const struct fulcrum_fit_problem *problem)
 {
     size_t count = 0;
@@ -175,38 +134,6 @@ static size_t fit_prior_count(const struct fulcrum_fit_problem *problem)
         count += p->low < p->high && p->prior_sd > 0;
     }
     return count;
-}
-
-/* Column `column` of d(model / scale) / dq by central differences. */
-static void slope_column(const struct fulcrum_fit_state *fit, size_t parameter,
-    gsl_matrix *slopes, size_t column)
-{
-    const struct fulcrum_fit_problem *problem = fit->problem;
-    enum fulcrum_scale scale = problem->parameter[parameter].scale;
-    double natural[FULCRUM_FIT_MAX_PARAMETERS];
-    memcpy(natural, fit->natural, sizeof natural);
-    double q = fulcrum_fit_to_scale(scale, natural[parameter]);
-    double step = 6e-6 * fmax(fabs(q), 1e-3);
-    for (size_t i = 0; i < problem->points.count; i++) {
-        natural[parameter] = fulcrum_fit_to_natural(scale, q + step);
-        double up = problem->model(natural, problem->points.x[i], problem->context);
-        natural[parameter] = fulcrum_fit_to_natural(scale, q - step);
-        double down = problem->model(natural, problem->points.x[i], problem->context);
-        gsl_matrix_set(slopes, i, column, (up - down) / (2 * step * fit->scale[i]));
-    }
-}
-
-/* Variance of one point behind the standard errors; NaN if nothing tells it. */
-static double point_variance(const struct fulcrum_fit_state *fit)
-{
-    double noise_rel = fit->problem->noise_rel;
-    double variance = robust_variance(fit);
-    double least = fmax(noise_rel, rounding_rel);
-    if (isnan(variance)) {
-        double spread = fmax(least, fit->deviation);
-        return noise_rel > 0 ? spread * spread : variance;
-    }
-    return fmax(variance, least * least);
 }
 
 /* Inverse of slopes' slopes of the parameters of `index`, one for each column, in units
@@ -222,7 +149,21 @@ static enum fulcrum_status covariance_on_scale(const struct fulcrum_fit_state *f
     TRY_MEMORY(slopes, err, "%s", problem->points.what);
     for (size_t column = 0; column < covariance->size1; column++) {
         double prior_sd = problem->parameter[index[column]].prior_sd;
-        slope_column(fit, index[column], slopes, column);
+        /* Of d(model / scale) / dq by central differences. */
+        enum fulcrum_scale scale = problem->parameter[index[column]].scale;
+        double natural[FULCRUM_FIT_MAX_PARAMETERS];
+        memcpy(natural, fit->natural, sizeof natural);
+        double *moved = &natural[index[column]];
+        double q = fulcrum_fit_to_scale(scale, *moved);
+        double step = 6e-6 * fmax(fabs(q), 1e-3);
+        for (size_t i = 0; i < problem->points.count; i++) {
+            double x = problem->points.x[i];
+            *moved = fulcrum_fit_to_natural(scale, q + step);
+            double up = problem->model(natural, x, problem->context);
+            *moved = fulcrum_fit_to_natural(scale, q - step);
+            double down = problem->model(natural, x, problem->context);
+            gsl_matrix_set(slopes, i, column, (up - down) / (2 * step * fit->scale[i]));
+        }
         if (prior_sd > 0) {
             gsl_matrix_set(slopes, row++, column, deviation / prior_sd);
         }
@@ -233,15 +174,6 @@ static enum fulcrum_status covariance_on_scale(const struct fulcrum_fit_state *f
     return FULCRUM_OK;
 }
 
-/* Whether the spread is below a factor e, or well below the prior's: the data spoke. */
-static bool is_identified(const struct fulcrum_fit_parameter *p, double sd_on_scale)
-{
-    if (p->prior_sd > 0) {
-        return sd_on_scale < prior_share_limit * p->prior_sd;
-    }
-    return sd_on_scale > 0 && (p->scale == FULCRUM_SCALE_LINEAR || sd_on_scale < 1);
-}
-
 static void set_errors(const struct fulcrum_fit_parameter *p,
     struct fulcrum_fit_estimate *out, double sd, double slope)
 {
@@ -249,7 +181,11 @@ static void set_errors(const struct fulcrum_fit_parameter *p,
         out->marks |= FULCRUM_FIT_HAS_PRIOR;
         out->prior_share = sd / p->prior_sd;
     }
-    if (!isnan(sd) && !is_identified(p, sd)) {
+    /* Whether the spread is below a factor e, or well below the prior's: data spoke. */
+    bool is_identified = p->prior_sd > 0
+                             ? sd < prior_share_limit * p->prior_sd
+                             : sd > 0 && (p->scale == FULCRUM_SCALE_LINEAR || sd < 1);
+    if (!isnan(sd) && !is_identified) {
         out->marks |= FULCRUM_FIT_NOT_IDENTIFIED;
     }
     out->standard_error = sd > 0 ? sd * slope : (double)NAN;
@@ -272,7 +208,13 @@ static enum fulcrum_status fill_covariance(const struct fulcrum_fit_state *fit,
             index[columns++] = i;
         }
     }
-    out->noise_rel = sqrt(point_variance(fit));
+    /* Variance of one point behind the standard errors; NaN if nothing tells it. */
+    double variance = robust_variance(fit);
+    double least = fmax(problem->noise_rel, rounding_rel);
+    double spread = fmax(least, fit->deviation);
+    out->noise_rel = !isnan(variance)         ? sqrt(fmax(variance, least * least))
+                     : problem->noise_rel > 0 ? sqrt(spread * spread)
+                                              : variance;
     bool is_known = out->noise_rel > 0;
     if (columns == 0) {
         return FULCRUM_OK;
@@ -282,9 +224,8 @@ static enum fulcrum_status fill_covariance(const struct fulcrum_fit_state *fit,
         fit, is_known ? out->noise_rel : 1, index, &on_scale.matrix, err));
     for (size_t a = 0; a < columns; a++) {
         size_t i = index[a];
-        double variance = is_known ? store[a * columns + a] : (double)NAN;
-        set_errors(
-            &problem->parameter[i], &out->parameter[i], sqrt(variance), slope[a]);
+        double sd = is_known ? sqrt(store[a * columns + a]) : (double)NAN;
+        set_errors(&problem->parameter[i], &out->parameter[i], sd, slope[a]);
         for (size_t b = 0; is_known && b < columns; b++) {
             out->covariance[i * problem->parameter_count + index[b]] =
                 store[a * columns + b] * slope[a] * slope[b];
@@ -323,48 +264,6 @@ static enum fulcrum_status sign_runs(
     return FULCRUM_OK;
 }
 
-static enum fulcrum_status fill_residuals(struct fulcrum_fit_residuals *out,
-    const struct fulcrum_fit_state *fit, struct fulcrum_error *err)
-{
-    const struct fulcrum_fit_problem *problem = fit->problem;
-    double n = (double)problem->points.count;
-    out->count = problem->points.count;
-    for (size_t i = 0; i < problem->points.count; i++) {
-        double y = problem->points.y[i];
-        double residual = (fit->fitted[i] - y) / y;
-        out->mape += fabs(residual) / n;
-        out->smape += 2 * fabs(fit->fitted[i] - y) / (fabs(fit->fitted[i]) + y) / n;
-        out->max_abs_rel = fmax(out->max_abs_rel, fabs(residual));
-        out->bias_rel += residual / n;
-        out->rms_rel += residual * residual / n;
-        out->outlier_count += fit->weight[i] < 0.5;
-    }
-    out->rms_rel = sqrt(out->rms_rel);
-    /* Residuals that are rounding have signs without meaning. */
-    return problem->points.count < RUNS_LEAST_COUNT || out->rms_rel < 1e-9
-               ? FULCRUM_OK
-               : sign_runs(&out->sign_runs_z, fit, err);
-}
-
-static unsigned warnings_of(const struct fulcrum_fit_result *result, size_t free_count)
-{
-    const struct fulcrum_fit_residuals *residuals = &result->residuals;
-    unsigned flags = 0;
-    flags |= residuals->count < free_count + 2 ? FULCRUM_FIT_TOO_FEW_POINTS : 0U;
-    flags |= residuals->rms_rel > 0.05 ? FULCRUM_FIT_MISFIT : 0U;
-    /* One chance in 200 under random signs. */
-    flags |= residuals->sign_runs_z < -2.58 ? FULCRUM_FIT_SIGN_RUNS : 0U;
-    flags |= residuals->outlier_count > 0 ? FULCRUM_FIT_OUTLIERS : 0U;
-    flags |= result->noise_rel > 0 ? 0U : FULCRUM_FIT_UNKNOWN_ERROR;
-    unsigned marks = 0;
-    for (size_t i = 0; i < result->parameter_count; i++) {
-        marks |= result->parameter[i].marks;
-    }
-    flags |= (marks & FULCRUM_FIT_AT_BOUND) != 0 ? FULCRUM_FIT_BOUND_REACHED : 0U;
-    flags |= (marks & FULCRUM_FIT_NOT_IDENTIFIED) != 0 ? FULCRUM_FIT_UNIDENTIFIED : 0U;
-    return flags;
-}
-
 /*
  * Estimates, covariance, residuals and warnings of a solved fit, whose `fitted`,
  * `scale` and `weight` belong to its parameters.
@@ -390,11 +289,42 @@ static enum fulcrum_status fit_result_of(struct fulcrum_fit_result *out,
         out->x_high = fmax(out->x_high, problem->points.x[i]);
     }
     TRY(fill_covariance(fit, out, err));
-    TRY(fill_residuals(&out->residuals, fit, err));
+    double n = (double)problem->points.count;
+    out->residuals.count = problem->points.count;
+    for (size_t i = 0; i < problem->points.count; i++) {
+        double y = problem->points.y[i];
+        double residual = (fit->fitted[i] - y) / y;
+        out->residuals.mape += fabs(residual) / n;
+        out->residuals.smape +=
+            2 * fabs(fit->fitted[i] - y) / (fabs(fit->fitted[i]) + y) / n;
+        out->residuals.max_abs_rel = fmax(out->residuals.max_abs_rel, fabs(residual));
+        out->residuals.bias_rel += residual / n;
+        out->residuals.rms_rel += residual * residual / n;
+        out->residuals.outlier_count += fit->weight[i] < 0.5;
+    }
+    out->residuals.rms_rel = sqrt(out->residuals.rms_rel);
+    /* Residuals that are rounding have signs without meaning. */
+    TRY(problem->points.count < RUNS_LEAST_COUNT || out->residuals.rms_rel < 1e-9
+            ? FULCRUM_OK
+            : sign_runs(&out->residuals.sign_runs_z, fit, err));
     out->residuals.degrees_of_freedom =
         (double)(problem->points.count + fit_prior_count(problem)) -
         (double)unknown_count;
-    out->warnings = warnings_of(out, unknown_count);
+    const struct fulcrum_fit_residuals *residuals = &out->residuals;
+    unsigned flags = 0;
+    flags |= residuals->count < unknown_count + 2 ? FULCRUM_FIT_TOO_FEW_POINTS : 0U;
+    flags |= residuals->rms_rel > 0.05 ? FULCRUM_FIT_MISFIT : 0U;
+    /* One chance in 200 under random signs. */
+    flags |= residuals->sign_runs_z < -2.58 ? FULCRUM_FIT_SIGN_RUNS : 0U;
+    flags |= residuals->outlier_count > 0 ? FULCRUM_FIT_OUTLIERS : 0U;
+    flags |= out->noise_rel > 0 ? 0U : FULCRUM_FIT_UNKNOWN_ERROR;
+    unsigned marks = 0;
+    for (size_t i = 0; i < out->parameter_count; i++) {
+        marks |= out->parameter[i].marks;
+    }
+    flags |= (marks & FULCRUM_FIT_AT_BOUND) != 0 ? FULCRUM_FIT_BOUND_REACHED : 0U;
+    flags |= (marks & FULCRUM_FIT_NOT_IDENTIFIED) != 0 ? FULCRUM_FIT_UNIDENTIFIED : 0U;
+    out->warnings = flags;
     return FULCRUM_OK;
 }
 
@@ -525,7 +455,6 @@ static enum fulcrum_status no_fit(
         err, FULCRUM_ERR_NO_FIT, "%s: %s", fit->problem->points.what, why);
 }
 
-/* Makes a solver for the present set of free parameters. */
 static enum fulcrum_status renew_solver(
     struct fulcrum_fit_state *fit, struct fulcrum_error *err)
 {
@@ -589,8 +518,16 @@ static void reweigh(struct fulcrum_fit_state *fit)
     }
     /* A parameter with a prior is not free to meet points: it takes no freedom. */
     fit->loose_count = fit->free_count + problem->points.count - row_count(fit);
-    double deviation = deviation_of(fit->work, problem->points.count, fit->loose_count);
-    fit->deviation = fmax(deviation, problem->noise_rel);
+    /*
+     * Standard deviation of normal noise from the median of |residual|. The smallest
+     * loose_count - 1 are left out, since so many points a fit can always meet.
+     */
+    size_t count = problem->points.count;
+    size_t met = fit->loose_count > 0 ? fit->loose_count - 1 : 0;
+    met = met < count ? met : count - 1;
+    gsl_sort(fit->work, 1, count);
+    double median = gsl_stats_median_from_sorted_data(fit->work + met, 1, count - met);
+    fit->deviation = fmax(fmax(median * sd_per_mad, rounding_rel), problem->noise_rel);
     if (fit_prior_count(problem) > 0) {
         fit->noise = fit->deviation;
     }
@@ -600,7 +537,6 @@ static void reweigh(struct fulcrum_fit_state *fit)
     }
 }
 
-/* Alternates solving and reweighting until the parameters stay where they are. */
 static enum fulcrum_status iterate(
     struct fulcrum_fit_state *fit, gsl_vector *q, struct fulcrum_error *err)
 {
@@ -648,28 +584,6 @@ static void place_start(
     }
 }
 
-/* Leaves the best least-squares solution over all starts in `natural`. */
-static enum fulcrum_status solve_starts(
-    struct fulcrum_fit_state *fit, gsl_vector *q, struct fulcrum_error *err)
-{
-    size_t starts = fit->problem->start_count > 0 ? fit->problem->start_count : 1;
-    size_t solved = 0;
-    double best = 0;
-    enum fulcrum_status failure = FULCRUM_OK;
-    for (size_t start = 0; start < starts; start++) {
-        double cost = 0;
-        place_start(fit, start, q);
-        enum fulcrum_status status = solve_pass(fit, q, &cost, err);
-        if (status != FULCRUM_OK) {
-            failure = status;
-        } else if (solved++ == 0 || cost < best) {
-            best = cost;
-            set_free(fit, q, fit->natural);
-        }
-    }
-    return solved > 0 ? FULCRUM_OK : failure;
-}
-
 /*
  * Holds the last free parameter that lies beyond a bound there. One at a time: the
  * others may come back inside once it is held.
@@ -703,7 +617,23 @@ static enum fulcrum_status solve(
             return FULCRUM_OK;
         }
         gsl_vector_view q = gsl_vector_view_array(store, fit->free_count);
-        TRY(solve_starts(fit, &q.vector, err));
+        /* Leaves the best least-squares solution over all starts in `natural`. */
+        size_t starts = fit->problem->start_count > 0 ? fit->problem->start_count : 1;
+        size_t solved = 0;
+        double best = 0;
+        enum fulcrum_status failure = FULCRUM_OK;
+        for (size_t start = 0; start < starts; start++) {
+            double cost = 0;
+            place_start(fit, start, &q.vector);
+            enum fulcrum_status status = solve_pass(fit, &q.vector, &cost, err);
+            if (status != FULCRUM_OK) {
+                failure = status;
+            } else if (solved++ == 0 || cost < best) {
+                best = cost;
+                set_free(fit, &q.vector, fit->natural);
+            }
+        }
+        TRY(solved > 0 ? FULCRUM_OK : failure);
         TRY(iterate(fit, &q.vector, err));
     } while (hold_at_bound(fit));
     return FULCRUM_OK;

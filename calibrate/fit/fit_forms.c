@@ -7,18 +7,12 @@
 #include <gsl/gsl_sort.h>
 #include <gsl/gsl_statistics.h>
 #include <math.h>
-#include <stdbool.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "calibrate/fit/fit.h"
 #include "model/predict/to_network.h"
-#include "model/status.h"
 #include "model/try.h"
-
-/* Samples sorted and reduced to one median per x. */
 
 /* x increasing, y the median of the samples at that x. */
 struct points {
@@ -63,8 +57,6 @@ static enum fulcrum_status new_points(struct points *out,
     return FULCRUM_OK;
 }
 
-/* The line t(b) = t0 + t1 b, and whether it may replace a table. */
-
 /* BLAS libraries switch kernels with the size, which no line follows. */
 static const double most_off_rel = 0.05;
 
@@ -80,8 +72,7 @@ enum fulcrum_status fulcrum_fit_batch_time(struct fulcrum_line_fit *out,
     struct points set = {0};
     const struct fulcrum_samples samples = {"batch time", size, time_s, count};
     TRY(new_points(&set, &samples, err));
-    /* Through the points of least and greatest size: near enough, and never singular.
-     */
+    /* Through the points of least and greatest size: near enough, never singular. */
     assert(set.x != NULL && set.count > 0);
     size_t last = set.count - 1;
     double run = set.x[last] - set.x[0];
@@ -119,8 +110,6 @@ enum fulcrum_status fulcrum_fit_batch_time(struct fulcrum_line_fit *out,
     free_points(&set);
     return status;
 }
-
-/* How much longer a batch takes after the learner paused. */
 
 /* Of a median, where few samples lie behind it. */
 #define NOISE_REL 0.02
@@ -381,26 +370,18 @@ static void fill_parameters(struct fulcrum_fit_parameter *parameter,
     memcpy(parameter, all, sizeof all);
 }
 
-/* Index of the first point of an unexpected drop; set->count if there is none. */
-static size_t find_drop(
+static void advise_curve(struct fulcrum_cpu_curve_fit *out,
     const struct fulcrum_cpu_curve_host *host, const struct points *set)
 {
-    for (size_t i = 0; i + 1 < set->count; i++) {
+    size_t drop = set->count; /* the first point of an unexpected drop; or none */
+    for (size_t i = set->count - 1; i-- > 0;) {
         /* Actors in lockstep dip once, where the first of them share a core. */
         bool is_expected = host->coupling != FULCRUM_ACTORS_ASYNC &&
                            set->x[i] <= host->core_count &&
                            set->x[i + 1] > host->core_count;
-        if (set->y[i + 1] < (1 - most_drop_rel) * set->y[i] && !is_expected) {
-            return i;
-        }
+        bool drops = set->y[i + 1] < (1 - most_drop_rel) * set->y[i];
+        drop = drops && !is_expected ? i : drop;
     }
-    return set->count;
-}
-
-static void advise_curve(struct fulcrum_cpu_curve_fit *out,
-    const struct fulcrum_cpu_curve_host *host, const struct points *set)
-{
-    size_t drop = find_drop(host, set);
     double most = set->x[set->count - 1];
     double sum = 0;
     for (size_t i = 0; i < set->count; i++) {

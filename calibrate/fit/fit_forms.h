@@ -3,13 +3,9 @@
 #ifndef FULCRUM_CALIBRATE_FIT_FIT_FORMS_H
 #define FULCRUM_CALIBRATE_FIT_FIT_FORMS_H
 
-#include <stdbool.h>
-#include <stddef.h>
-
 #include "calibrate/fit/fit.h"
 #include "model/design/design.h"
 #include "model/network/network.h"
-#include "model/status.h"
 
 /* The line t(b) = t0 + t1 b, and whether it may replace a table. */
 

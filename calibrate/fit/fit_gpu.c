@@ -1,14 +1,11 @@
 /* fit_gpu.c - watts of a GPU over what it does, and how times grow on fewer SMs. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <math.h>
-#include <stdbool.h>
 #include <stdlib.h>
 
 #include "calibrate/fit/fit_forms.h"
 #include "model/design/scale.h"
 #include "model/try.h"
-
-/* Watts of a GPU: (12). */
 
 /*
  * Which parameters the levels can tell is decided by which levels there are, before any
@@ -39,26 +36,6 @@ static bool is_share(double value)
     return value >= 0 && value <= 1;
 }
 
-static enum fulcrum_status check_levels(
-    const struct fulcrum_gpu_load *loads, size_t count, struct fulcrum_error *err)
-{
-    FAIL_IF(count > FULCRUM_GPU_LOAD_MAX, err, FULCRUM_ERR_RANGE,
-        "GPU power: %zu levels, at most %d expected", count, FULCRUM_GPU_LOAD_MAX);
-    for (size_t i = 0; i < count; i++) {
-        const struct fulcrum_gpu_load *load = &loads[i];
-        double busy = load->train_frac + load->inference_frac;
-        FAIL_IF(!is_share(load->train_frac) || !is_share(load->inference_frac) ||
-                    !is_share(load->sm_frac) || !(busy <= 1) || !(load->watts > 0) ||
-                    !isfinite(load->watts) || (busy > 0 && !load->is_active),
-            err, FULCRUM_ERR_RANGE,
-            "GPU power, level %zu: %.6g W at %.6g training, %.6g inference, %.6g "
-            "of the SMs%s; watts above 0 and shares of one program expected",
-            i, load->watts, load->train_frac, load->inference_frac, load->sm_frac,
-            load->is_active ? "" : ", held by nobody");
-    }
-    return FULCRUM_OK;
-}
-
 /* Different shares of the time that training takes on all SMs, rest included. */
 static size_t count_shares(const struct fulcrum_gpu_load *loads, size_t count)
 {
@@ -74,7 +51,6 @@ static size_t count_shares(const struct fulcrum_gpu_load *loads, size_t count)
     return fulcrum_fit_distinct(shares, held, SHARES_FOR_EXPONENT);
 }
 
-/* What the levels tell, by what there is among them. */
 static enum fulcrum_status find_told(const struct fulcrum_gpu_load *loads, size_t count,
     unsigned *told, struct fulcrum_error *err)
 {
@@ -159,7 +135,21 @@ enum fulcrum_status fulcrum_fit_gpu_power(struct fulcrum_gpu_power_fit *out,
     struct fulcrum_fit_parameter parameter[PARAMETER_COUNT];
     double x[FULCRUM_GPU_LOAD_MAX];
     double y[FULCRUM_GPU_LOAD_MAX];
-    TRY(check_levels(loads, count, err));
+    FAIL_IF(count > FULCRUM_GPU_LOAD_MAX, err, FULCRUM_ERR_RANGE,
+        "GPU power: %zu levels, at most %d expected", count, FULCRUM_GPU_LOAD_MAX);
+    for (size_t i = 0; i < count; i++) {
+        const struct fulcrum_gpu_load *load = &loads[i];
+        double busy = load->train_frac + load->inference_frac;
+        FAIL_IF(!is_share(load->train_frac) || !is_share(load->inference_frac) ||
+                    !is_share(load->sm_frac) || !(busy <= 1) || !(load->watts > 0) ||
+                    !isfinite(load->watts) || (busy > 0 && !load->is_active),
+            err, FULCRUM_ERR_RANGE,
+            "GPU power, level %zu: %.6g W at %.6g training, %.6g inference, %.6g "
+            "of the SMs%s; watts above 0 and shares of one program expected",
+            i, load->watts, load->train_frac, load->inference_frac, load->sm_frac,
+            load->is_active ? "" : ", held by nobody");
+    }
+
     TRY(find_told(loads, count, &result.told, err));
     choose_parameters(parameter, loads, count, result.told);
     for (size_t i = 0; i < count; i++) {
@@ -182,8 +172,6 @@ enum fulcrum_status fulcrum_fit_gpu_power(struct fulcrum_gpu_power_fit *out,
     *out = result;
     return FULCRUM_OK;
 }
-
-/* Times on fewer SMs: (5) and (6). */
 
 /*
  * Inference on s of S SMs takes A + B S/s + (C + D S/s) b: four numbers, as many as t0,
@@ -283,16 +271,6 @@ static struct fulcrum_fit_parameter seconds(const char *name, double start)
         .start_step = start};
 }
 
-/* Given, not fitted: no point depends on it. */
-static struct fulcrum_fit_parameter given(const char *name, double value)
-{
-    return (struct fulcrum_fit_parameter){.name = name,
-        .scale = FULCRUM_SCALE_LINEAR,
-        .low = value,
-        .high = value,
-        .start = value};
-}
-
 static void fill_parameters(struct fulcrum_fit_parameter parameter[SM_PARAMETERS],
     const struct context *context, size_t count)
 {
@@ -309,10 +287,12 @@ static void fill_parameters(struct fulcrum_fit_parameter parameter[SM_PARAMETERS
     parameter[PER_ITEM] = seconds("per_item_s", per_item_s);
     parameter[LAUNCH] = share("launch_bound_frac", context->shares.launch_bound_frac);
     parameter[MATH] = share("math_frac", context->shares.math_frac);
-    parameter[TRAIN] =
-        train_s > 0 ? seconds("train_step_s", train_s) : given("train_step_s", 0);
-    parameter[TRAIN_LAUNCH] = train_s > 0 ? share("train_launch_bound_frac", share_sd)
-                                          : given("train_launch_bound_frac", 0);
+    parameter[TRAIN] = seconds("train_step_s", train_s);
+    parameter[TRAIN_LAUNCH] = share("train_launch_bound_frac", share_sd);
+    /* Given as 0, not fitted, where no point depends on them. */
+    for (size_t i = TRAIN; i < SM_PARAMETERS && !(train_s > 0); i++) {
+        parameter[i] = (struct fulcrum_fit_parameter){.name = parameter[i].name};
+    }
 }
 
 /* The least is there of what inference varies. */

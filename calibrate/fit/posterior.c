@@ -1,5 +1,4 @@
-/* posterior.c - the best values of uncertain parameters, and the directions data fix.
- */
+/* posterior.c - the best values of uncertain parameters, and what data fix. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * Everything happens in z, each parameter's distance from its centre in prior standard
@@ -23,21 +22,15 @@
 #include <gsl/gsl_sort_vector.h>
 #include <gsl/gsl_statistics_double.h>
 #include <math.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "calibrate/fit/fit.h"
 #include "calibrate/statistics.h"
-#include "model/design/calibration.h"
 #include "model/parallel.h"
-#include "model/status.h"
 #include "model/stream.h"
 #include "model/try.h"
 
-/* A parameter at z, natural units. */
 static double natural_at(const struct fulcrum_belief *belief, double z)
 {
     double q = fulcrum_fit_to_scale(belief->scale, belief->value);
@@ -90,7 +83,6 @@ static double misfit_of(
     return 0.5 * sum;
 }
 
-/* Half the sum of squares of z. */
 static double penalty_of(
     const struct fulcrum_posterior_problem *problem, const double *z)
 {
@@ -100,8 +92,6 @@ static double penalty_of(
     }
     return 0.5 * sum;
 }
-
-/* Draws of a prior or a posterior, and what they say. */
 
 /*
  * Sequential Monte Carlo (Del Moral, Doucet and Jasra 2006). Few data that fit many
@@ -125,8 +115,7 @@ enum { KEPT_SWEEPS = 10, STEP_SWEEPS = 4, LAST_SWEEPS = 6, BISECTIONS = 40 };
 #define ACCEPTED    0.25
 #define LEAST_ALIVE 0.02
 #define RIDGE       1e-9
-/* Of the data that count after a step and before it, for an estimate of what is left.
- */
+/* Of the data that count after a step and before it, to estimate what is left. */
 #define FIRST_RATIO 3.0
 #define LEAST_RATIO 1.1
 
@@ -135,7 +124,8 @@ enum { KEPT_SWEEPS = 10, STEP_SWEEPS = 4, LAST_SWEEPS = 6, BISECTIONS = 40 };
 struct cloud {
     const struct fulcrum_posterior_problem *problem;
     size_t count;
-    size_t width; /* of a particle */
+    size_t width;  /* of a particle */
+    double *store; /* of the next four */
     double *particles;
     double *other;  /* what resampling copies to */
     double *spread; /* lower triangle of the walk's covariance */
@@ -196,7 +186,6 @@ static void run_particle(
     }
 }
 
-/* One step of a particle's random walk. */
 static bool move_particle(
     struct cloud *cloud, size_t thread, size_t k, const gsl_rng *rng)
 {
@@ -326,9 +315,17 @@ static void resample(struct cloud *cloud, double more, double least)
     cloud->other = kept;
 }
 
-/* The spread of the particles, as the walk takes it. */
-static enum fulcrum_status fill_spread(struct cloud *cloud, struct fulcrum_error *err)
+static enum fulcrum_status advance(struct cloud *cloud, struct fulcrum_error *err)
 {
+    double least = HUGE_VAL;
+    for (size_t k = 0; k < cloud->count; k++) {
+        least = fmin(least, misfit_at(cloud, k));
+    }
+    double more = next_step(cloud, least);
+    cloud->sweep++;
+    resample(cloud, more, least);
+    cloud->share = cloud->share + more >= 1.0 ? 1.0 : cloud->share + more;
+    /* The spread of the particles, as the walk takes it. */
     size_t n = cloud->problem->belief_count;
     gsl_matrix_view covariance = gsl_matrix_view_array(cloud->spread, n, n);
     double *mean = cloud->room;
@@ -351,21 +348,7 @@ static enum fulcrum_status fill_spread(struct cloud *cloud, struct fulcrum_error
     }
     FAIL_IF(gsl_linalg_cholesky_decomp1(&covariance.matrix) != GSL_SUCCESS, err,
         FULCRUM_ERR_NO_FIT, "the draws have no spread left");
-    return FULCRUM_OK;
-}
 
-/* Lets some more of the data in. */
-static enum fulcrum_status advance(struct cloud *cloud, struct fulcrum_error *err)
-{
-    double least = HUGE_VAL;
-    for (size_t k = 0; k < cloud->count; k++) {
-        least = fmin(least, misfit_at(cloud, k));
-    }
-    double more = next_step(cloud, least);
-    cloud->sweep++;
-    resample(cloud, more, least);
-    cloud->share = cloud->share + more >= 1.0 ? 1.0 : cloud->share + more;
-    TRY(fill_spread(cloud, err));
     for (int i = 0; i < STEP_SWEEPS; i++) {
         sweep(cloud);
         /* Steps until the data count in full, this one too: each lets in about as many
@@ -390,19 +373,20 @@ static enum fulcrum_status begin_cloud(struct cloud *cloud,
     cloud->room_count = width + 2 * n;
     cloud->last_sweeps = LAST_SWEEPS + KEPT_SWEEPS;
     cloud->step = WALK / sqrt((double)n);
-    cloud->particles = calloc(cloud->count * width, sizeof(double));
-    cloud->other = calloc(cloud->count * width, sizeof(double));
-    cloud->spread = calloc(n * n, sizeof(double));
-    cloud->room = calloc(problem->thread_count * cloud->room_count, sizeof(double));
+    size_t room = problem->thread_count * cloud->room_count;
+    cloud->store = calloc(2 * cloud->count * width + n * n + room, sizeof(double));
     cloud->accepted = calloc(problem->thread_count, sizeof(size_t));
     *draws = (struct fulcrum_posterior_draws){.belief_count = n,
         .datum_count = problem->datum_count,
         .value = calloc(kept * n, sizeof(double)),
         .predicted = calloc(kept * problem->datum_count + 1, sizeof(double))};
-    FAIL_IF(cloud->particles == NULL || cloud->other == NULL || cloud->spread == NULL ||
-                cloud->room == NULL || cloud->accepted == NULL ||
-                draws->value == NULL || draws->predicted == NULL,
+    FAIL_IF(cloud->store == NULL || cloud->accepted == NULL || draws->value == NULL ||
+                draws->predicted == NULL,
         err, FULCRUM_ERR_NO_MEMORY, "no memory for %zu draws", kept);
+    cloud->particles = cloud->store;
+    cloud->other = cloud->particles + cloud->count * width;
+    cloud->spread = cloud->other + cloud->count * width;
+    cloud->room = cloud->spread + n * n;
     fulcrum_parallel_each(problem->thread_count, sweep_share, cloud);
     if (is_stopped(problem)) {
         return fail_stopped(err);
@@ -439,10 +423,7 @@ static enum fulcrum_status end_cloud(struct cloud *cloud,
     struct fulcrum_posterior_draws *draws, enum fulcrum_status status,
     struct fulcrum_posterior_draws *out)
 {
-    free(cloud->particles);
-    free(cloud->other);
-    free(cloud->spread);
-    free(cloud->room);
+    free(cloud->store);
     free(cloud->accepted);
     if (status == FULCRUM_OK) {
         *out = *draws;
@@ -513,8 +494,7 @@ enum fulcrum_status fulcrum_posterior_draw(
     while (cloud.share < 1.0) {
         TRY_OR_END(is_stopped(problem) ? fail_stopped(err) : advance(&cloud, err));
     }
-    /* Sweeps until a sweep is cut short; those that are whole are kept, but the first.
-     */
+    /* Sweeps until one is cut short; those that are whole are kept, but the first. */
     for (int i = 0; i < LAST_SWEEPS + KEPT_SWEEPS && !is_stopped(problem); i++) {
         sweep(&cloud);
         cloud.last_sweeps -= 1.0;
@@ -560,8 +540,6 @@ enum fulcrum_status fulcrum_posterior_summarise(
     free(sorted);
     return FULCRUM_OK;
 }
-
-/* The best values. */
 
 /* In prior standard deviations. */
 #define SLOPE_STEP   0.2
@@ -729,30 +707,21 @@ static enum fulcrum_status polish(
     return FULCRUM_OK;
 }
 
-/* The centres first, then places around them. */
-static void set_start(gsl_vector *z, uint64_t seed, size_t start)
-{
-    gsl_vector_set_zero(z);
-    if (start == 0) {
-        return;
-    }
-    gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
-    gsl_rng_set(rng, fulcrum_stream_gsl_seed(fulcrum_stream_seed(seed, start, 1)));
-    for (size_t i = 0; i < z->size; i++) {
-        gsl_vector_set(z, i, START_SPREAD * gsl_ran_ugaussian(rng));
-    }
-    gsl_rng_free(rng);
-}
-
 static enum fulcrum_status find_best(
     struct search *search, uint64_t seed, gsl_vector *best, struct fulcrum_error *err)
 {
     gsl_vector *z = gsl_vector_alloc(best->size);
+    gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
     double least = HUGE_VAL;
     enum fulcrum_status status = FULCRUM_OK;
     for (size_t start = 0; start < STARTS && status == FULCRUM_OK; start++) {
         tell_progress(search->problem, DESCENTS_FRAC * (double)start / STARTS);
-        set_start(z, seed, start);
+        /* The centres first, then places around them. */
+        gsl_vector_set_zero(z);
+        gsl_rng_set(rng, fulcrum_stream_gsl_seed(fulcrum_stream_seed(seed, start, 1)));
+        for (size_t i = 0; start > 0 && i < z->size; i++) {
+            gsl_vector_set(z, i, START_SPREAD * gsl_ran_ugaussian(rng));
+        }
         status = descend(search, z, err);
         double found = objective(z, search);
         if (found < least) {
@@ -761,6 +730,7 @@ static enum fulcrum_status find_best(
         }
     }
     gsl_vector_free(z);
+    gsl_rng_free(rng);
     if (status == FULCRUM_OK && !(least < HUGE_VAL)) {
         status = fulcrum_fail(
             err, FULCRUM_ERR_NO_FIT, "the model cannot run near its priors");
@@ -793,8 +763,7 @@ static enum fulcrum_status fill_mode(struct search *search, const gsl_vector *be
     size_t rows = data_that_count(problem);
     gsl_matrix *slopes = gsl_matrix_calloc(rows > 0 ? rows : 1, n);
     (void)fill_slopes(search, out->z, slopes);
-    /* Roots of the eigenvalues of slopes' slopes: the slopes may be fewer than n rows.
-     */
+    /* Roots of the eigenvalues of slopes' slopes: there may be fewer than n rows. */
     gsl_matrix *square = gsl_matrix_calloc(n, n);
     gsl_vector *values = gsl_vector_alloc(n);
     gsl_eigen_symm_workspace *work = gsl_eigen_symm_alloc(n);

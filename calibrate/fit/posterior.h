@@ -1,15 +1,11 @@
-/* posterior.h - what data say of uncertain parameters: the best values, draws, ranks.
- */
+/* posterior.h - what data say of uncertain parameters: best values, draws, ranks. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef FULCRUM_CALIBRATE_FIT_POSTERIOR_H
 #define FULCRUM_CALIBRATE_FIT_POSTERIOR_H
 
-#include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 #include "model/design/calibration.h"
-#include "model/status.h"
 
 /* One parameter and what is believed of it before any data: normal on its scale. */
 struct fulcrum_belief {

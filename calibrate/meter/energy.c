@@ -11,7 +11,6 @@
 
 #include <math.h>
 #include <stdarg.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -75,15 +74,6 @@ void fulcrum_energy_close(struct fulcrum_energy_meterset *set)
     free(set);
 }
 
-/* Details of failures have lines; a reason is one. */
-static void keep_line(char *text, size_t size, const char *detail)
-{
-    (void)snprintf(text, size, "%.*s", (int)size - 1, detail);
-    for (char *end = strchr(text, '\n'); end != NULL; end = strchr(end, '\n')) {
-        *end = ' ';
-    }
-}
-
 /* Domains of one GPU where one is named, all of the source otherwise. */
 static bool choose_domains(struct source *source, const char *name)
 {
@@ -124,7 +114,13 @@ static enum fulcrum_status open_source(struct source *source,
     struct fulcrum_error why = {FULCRUM_OK, ""};
     if (fulcrum_meter_open_first(&source->meter, &source->state, scope,
             root == NULL ? "" : root, &why) != FULCRUM_OK) {
-        keep_line(source->absence, sizeof source->absence, why.detail);
+        (void)snprintf(source->absence, sizeof source->absence, "%.*s",
+            (int)sizeof source->absence - 1, why.detail);
+        /* Details of failures have lines; a reason is one. */
+        char *end = source->absence;
+        while ((end = strchr(end, '\n')) != NULL) {
+            *end = ' ';
+        }
         return FULCRUM_OK;
     }
     source->domain = source->meter->domains(source->state, &source->count);
@@ -228,17 +224,6 @@ void fulcrum_energy_begin(struct fulcrum_energy_meterset *set)
     }
 }
 
-/* Half of what the source's counters allow between two reads; infinite: any time. */
-static double patience_s(const struct source *source)
-{
-    double least_s = HUGE_VAL;
-    for (size_t i = 0; i < source->count; i++) {
-        double most_s = source->domain[i].most_window_s;
-        least_s = most_s > 0 ? fmin(least_s, most_s) : least_s;
-    }
-    return 0.5 * least_s;
-}
-
 static void read_again(struct fulcrum_energy_meterset *set, struct source *source)
 {
     double since_s = source->last_s;
@@ -260,8 +245,14 @@ void fulcrum_energy_refresh(struct fulcrum_energy_meterset *set)
 {
     for (size_t i = 0; set->is_begun && i < SOURCE_COUNT; i++) {
         struct source *source = &set->source[i];
+        /* What the source's counters allow between two reads; infinite: any time. */
+        double least_s = HUGE_VAL;
+        for (size_t j = 0; j < source->count; j++) {
+            double most_s = source->domain[j].most_window_s;
+            least_s = most_s > 0 ? fmin(least_s, most_s) : least_s;
+        }
         if (source->meter != NULL &&
-            set->clock_s(set->user) - source->last_s > patience_s(source)) {
+            set->clock_s(set->user) - source->last_s > 0.5 * least_s) {
             read_again(set, source);
         }
     }
@@ -294,7 +285,6 @@ static void end_source(struct fulcrum_energy_meterset *set, struct source *sourc
     }
 }
 
-/* Adds to a text, cut where it is full. */
 static void add_reason(char *text, size_t size, const char *more)
 {
     size_t length = strlen(text);
@@ -316,7 +306,6 @@ static double scope_j(const struct source *source, enum fulcrum_meter_scope scop
     return count > 0 ? sum_j : (double)NAN;
 }
 
-/* Why nothing was opened, and what is in doubt of what was. */
 static void give_reasons(const struct source *source, char *reason, size_t size)
 {
     add_reason(reason, size, source->absence);

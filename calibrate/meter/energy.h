@@ -4,10 +4,8 @@
 #define FULCRUM_CALIBRATE_METER_ENERGY_H
 
 #include <stdbool.h>
-#include <stddef.h>
 
 #include "calibrate/meter/meter.h"
-#include "model/status.h"
 
 /*
  *     struct fulcrum_energy_meterset *set = NULL;

@@ -5,16 +5,11 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "model/status.h"
 #include "model/try.h"
-
-/* One-line files of the kernel. */
 
 enum fulcrum_status fulcrum_meter_path(char path[FULCRUM_METER_PATH_SIZE],
     struct fulcrum_error *err, const char *format, ...)

@@ -13,8 +13,7 @@
 /* Room for a path below the kernel's folders. */
 #define FULCRUM_METER_PATH_SIZE 1024
 
-/* RAPL counters tick about once a millisecond: shorter windows would read their steps.
- */
+/* RAPL counters tick about once a millisecond: shorter windows would read steps. */
 #define FULCRUM_RAPL_LEAST_WINDOW_S 0.01
 
 /* Joins printf-style parts; FULCRUM_ERR_UNSUPPORTED where the path is too long. */
@@ -105,8 +104,6 @@ const struct fulcrum_meter *const *fulcrum_meters(void);
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_meter_open_first(
     const struct fulcrum_meter **meter, struct fulcrum_meter_state **out,
     enum fulcrum_meter_scope scope, const char *root, struct fulcrum_error *err);
-
-/* The meters that the table lists. */
 
 extern const struct fulcrum_meter fulcrum_meter_powercap;
 extern const struct fulcrum_meter fulcrum_meter_perf;

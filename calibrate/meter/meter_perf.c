@@ -6,8 +6,6 @@
 #include <linux/perf_event.h>
 #include <math.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,10 +13,7 @@
 #include <unistd.h>
 
 #include "calibrate/meter/meter.h"
-#include "model/status.h"
 #include "model/try.h"
-
-/* How the kernel describes its energy events. */
 
 static const char unit_folder[] = "sys/bus/event_source/devices/power";
 
@@ -104,24 +99,6 @@ static void perf_close(struct fulcrum_meter_state *state)
     free(state);
 }
 
-/* Counts from now on, whatever runs on the package. Negative on failure. */
-static int open_event(const struct perf_event *event, int cpu)
-{
-    struct perf_event_attr attr = {
-        .size = sizeof attr, .type = event->type, .config = event->config};
-    return (int)syscall(SYS_perf_event_open, &attr, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
-}
-
-static enum fulcrum_status fail_open(int reason, int cpu, struct fulcrum_error *err)
-{
-    FAIL_IF(reason == EACCES || reason == EPERM, err, FULCRUM_ERR_UNSUPPORTED,
-        "perf_event_open on processor %d: not permitted; run as root, grant "
-        "CAP_PERFMON, or set kernel.perf_event_paranoid to 0",
-        cpu);
-    return fulcrum_fail(err, FULCRUM_ERR_UNSUPPORTED,
-        "perf_event_open on processor %d: %s", cpu, strerror(reason));
-}
-
 /* One domain per package for one event; `list` is such as "0,18-19". */
 static enum fulcrum_status add_event(struct fulcrum_meter_state *state,
     const struct perf_event *event, const struct fulcrum_meter_domain *kind,
@@ -144,10 +121,18 @@ static enum fulcrum_status add_event(struct fulcrum_meter_state *state,
         more = *text++ == ',';
     }
     for (size_t i = 0; i < package_count; i++) {
-        int file = open_event(event, cpu[i]);
-        if (file < 0) {
-            return fail_open(errno, cpu[i], err);
-        }
+        /* Counts from now on, whatever runs on the package. */
+        struct perf_event_attr attr = {
+            .size = sizeof attr, .type = event->type, .config = event->config};
+        int file = (int)syscall(
+            SYS_perf_event_open, &attr, -1, cpu[i], -1, PERF_FLAG_FD_CLOEXEC);
+        FAIL_IF(file < 0 && (errno == EACCES || errno == EPERM), err,
+            FULCRUM_ERR_UNSUPPORTED,
+            "perf_event_open on processor %d: not permitted; run as root, grant "
+            "CAP_PERFMON, or set kernel.perf_event_paranoid to 0",
+            cpu[i]);
+        FAIL_IF(file < 0, err, FULCRUM_ERR_UNSUPPORTED,
+            "perf_event_open on processor %d: %s", cpu[i], strerror(errno));
         struct fulcrum_meter_domain *domain = &state->domain[state->count];
         *domain = *kind;
         domain->least_window_s = FULCRUM_RAPL_LEAST_WINDOW_S;

@@ -10,7 +10,6 @@
 #define _POSIX_C_SOURCE 200809L
 #include <dirent.h>
 #include <errno.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -92,16 +91,6 @@ static void powercap_close(struct fulcrum_meter_state *state)
     free(state);
 }
 
-static struct fulcrum_meter_state *state_new(size_t capacity)
-{
-    struct fulcrum_meter_state *state = calloc(
-        1, sizeof *state + capacity * (sizeof *state->zone + sizeof *state->domain));
-    if (state != NULL) {
-        state->domain = (void *)&state->zone[capacity];
-    }
-    return state;
-}
-
 /* Keeps the detail: what is wrong with a file means something else to the caller. */
 static enum fulcrum_status restate(
     struct fulcrum_error *err, enum fulcrum_status status)
@@ -115,6 +104,7 @@ static enum fulcrum_status restate(
 static enum fulcrum_status open_zones(struct fulcrum_meter_state *state,
     const char *base, struct dirent **entry, int count, struct fulcrum_error *err)
 {
+    state->domain = (void *)&state->zone[count + 1];
     for (int i = 0; i < count; i++) {
         if (add_zone(state, base, entry[i]->d_name, err) != FULCRUM_OK) {
             return restate(err, FULCRUM_ERR_UNSUPPORTED);
@@ -137,7 +127,9 @@ static enum fulcrum_status powercap_open(
     FAIL_IF(count < 0, err, FULCRUM_ERR_UNSUPPORTED,
         "%s: %s; the kernel has no powercap (or hides it from this container)", base,
         strerror(errno));
-    struct fulcrum_meter_state *state = state_new((size_t)count + 1);
+    struct fulcrum_meter_state *state =
+        calloc(1, sizeof *state + ((size_t)count + 1) *
+                                      (sizeof *state->zone + sizeof *state->domain));
     enum fulcrum_status status =
         state == NULL ? fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "%d zones", count)
                       : open_zones(state, base, entry, count, err);

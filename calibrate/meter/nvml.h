@@ -4,7 +4,6 @@
 #define FULCRUM_CALIBRATE_METER_NVML_H
 
 #include <stdbool.h>
-#include <stddef.h>
 
 #include "model/status.h"
 

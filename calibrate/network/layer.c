@@ -1,11 +1,10 @@
-/* layer.c - sizes and first weights of the networks' layers. */
+/* layer.c - layers of the networks, and what R2D2 is trained on. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "calibrate/network/layer.h"
 
+#include <assert.h>
 #include <math.h>
-#include <stddef.h>
-
-#include "calibrate/random.h"
+#include <string.h>
 
 enum { GATE_COUNT = 4 };
 
@@ -127,4 +126,119 @@ void fulcrum_lstm_init(
     for (size_t i = 0; i < units; i++) {
         parameters[gates->biases + units + i] = 1.0F;
     }
+}
+
+struct fulcrum_r2d2_layers fulcrum_r2d2_layers_make(
+    const struct fulcrum_r2d2_shape *shape)
+{
+    struct fulcrum_r2d2_layers layers = {.action_count = shape->action_count};
+    size_t *taken = &layers.parameter_count;
+    size_t head = shape->head_count;
+    struct fulcrum_conv next = {.height = shape->height,
+        .width = shape->width,
+        .channel_count = shape->channel_count};
+    for (size_t i = 0; i < FULCRUM_R2D2_CONV_COUNT; i++) {
+        const struct fulcrum_r2d2_filters *filters = &shape->filters[i];
+        assert(filters->kernel <= next.height && filters->kernel <= next.width);
+        next.kernel = filters->kernel;
+        next.stride = filters->stride;
+        layers.conv[i] = fulcrum_conv_make(taken, next, filters->filter_count);
+        next = (struct fulcrum_conv){.height = layers.conv[i].window_rows,
+            .width = layers.conv[i].window_cols,
+            .channel_count = filters->filter_count};
+    }
+    layers.dense = fulcrum_linear_make(
+        taken, fulcrum_conv_image_count(&next), shape->dense_count, FULCRUM_RELU);
+    layers.lstm = fulcrum_lstm_make(
+        taken, shape->dense_count + 1 + shape->action_count, shape->lstm_count);
+    layers.value_hidden =
+        fulcrum_linear_make(taken, shape->lstm_count, head, FULCRUM_RELU);
+    layers.value = fulcrum_linear_make(taken, head, 1, FULCRUM_LINEAR);
+    layers.advantage_hidden =
+        fulcrum_linear_make(taken, shape->lstm_count, head, FULCRUM_RELU);
+    layers.advantage =
+        fulcrum_linear_make(taken, head, shape->action_count, FULCRUM_LINEAR);
+    return layers;
+}
+
+void fulcrum_r2d2_layers_init(const struct fulcrum_r2d2_layers *layers,
+    float *parameters, struct fulcrum_random *random)
+{
+    for (size_t i = 0; i < FULCRUM_R2D2_CONV_COUNT; i++) {
+        fulcrum_conv_init(&layers->conv[i], parameters, random);
+    }
+    fulcrum_linear_init(&layers->dense, parameters, random);
+    fulcrum_lstm_init(&layers->lstm, parameters, random);
+    fulcrum_linear_init(&layers->value_hidden, parameters, random);
+    fulcrum_linear_init(&layers->value, parameters, random);
+    fulcrum_linear_init(&layers->advantage_hidden, parameters, random);
+    fulcrum_linear_init(&layers->advantage, parameters, random);
+}
+
+struct fulcrum_r2d2_shape fulcrum_r2d2_atari(size_t action_count)
+{
+    /* Mnih et al. (2015) for the convolutions, Espeholt et al. (2020) for the rest. */
+    struct fulcrum_r2d2_shape shape = {.height = 84,
+        .width = 84,
+        .channel_count = 4,
+        .filters = {{32, 8, 4}, {64, 4, 2}, {64, 3, 1}},
+        .dense_count = 512,
+        .lstm_count = 512,
+        .head_count = 512,
+        .action_count = action_count};
+    return shape;
+}
+
+size_t fulcrum_r2d2_image_byte(const struct fulcrum_r2d2_options *options)
+{
+    const struct fulcrum_r2d2_shape *shape = &options->shape;
+    return shape->height * shape->width * shape->channel_count;
+}
+
+size_t fulcrum_r2d2_replay_rows(const struct fulcrum_r2d2_options *options)
+{
+    return (options->train_burn_in + options->train_unroll + 1) * options->train_batch;
+}
+
+void fulcrum_r2d2_replay_fill(const struct fulcrum_r2d2_replay *replay,
+    const struct fulcrum_r2d2_options *options, struct fulcrum_random *random)
+{
+    size_t rows = fulcrum_r2d2_replay_rows(options);
+    size_t count = rows + options->train_batch;
+    uint64_t actions = options->shape.action_count;
+    size_t byte_count = rows * fulcrum_r2d2_image_byte(options);
+    for (size_t i = 0; i < byte_count; i += sizeof(uint64_t)) {
+        uint64_t bits = fulcrum_random_bits(random);
+        size_t left = byte_count - i;
+        memcpy(replay->image + i, &bits, left < sizeof bits ? left : sizeof bits);
+    }
+    for (size_t i = 0; i < count; i++) {
+        replay->action[i] = (int)(fulcrum_random_bits(random) % actions);
+        replay->reward[i] = (float)fulcrum_random_between(random, -1.0, 1.0);
+    }
+}
+
+struct fulcrum_network_cost fulcrum_r2d2_cost_of(
+    const struct fulcrum_r2d2_layers *layers,
+    const struct fulcrum_r2d2_options *options)
+{
+    /* Multiply-adds per observation: up to the LSTM, and with the heads. */
+    double core = fulcrum_linear_mac_count(&layers->dense) +
+                  fulcrum_lstm_mac_count(&layers->lstm);
+    for (size_t i = 0; i < FULCRUM_R2D2_CONV_COUNT; i++) {
+        core += fulcrum_conv_mac_count(&layers->conv[i]);
+    }
+    double all = core + fulcrum_linear_mac_count(&layers->value_hidden) +
+                 fulcrum_linear_mac_count(&layers->value) +
+                 fulcrum_linear_mac_count(&layers->advantage_hidden) +
+                 fulcrum_linear_mac_count(&layers->advantage);
+    double burn_in = (double)options->train_burn_in;
+    double unroll = (double)options->train_unroll;
+    /* Two networks go forward. Backward: gradients of weights and of inputs, but not of
+     * the images; the step after the segment has none. */
+    double mac_count = 2.0 * (burn_in * core + (unroll + 1.0) * all) +
+                       unroll * (2.0 * all - fulcrum_conv_mac_count(&layers->conv[0]));
+    return (struct fulcrum_network_cost){.parameter_count = layers->parameter_count,
+        .forward_flop = 2.0 * all,
+        .train_step_flop = 2.0 * (double)options->train_batch * mac_count};
 }

@@ -9,20 +9,20 @@
  *
  * Inference and training have a learner state each, as they would on two streams, and a
  * thread each; what passes between them are observations with what was done before them
- * (replay.c) and trained weights.
+ * and trained weights.
  */
 #include "calibrate/pipeline/live.h"
 
+#include <assert.h>
 #include <math.h>
 #include <pthread.h>
 #include <stdatomic.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "calibrate/actor/request_queue.h"
-#include "calibrate/stopwatch.h"
+#include "calibrate/random.h"
 #include "model/try.h"
 
 struct actor {
@@ -93,7 +93,6 @@ static void give_up(struct fulcrum_live *live, const struct fulcrum_error *why)
     fulcrum_request_queue_close(live->request_queue);
 }
 
-/* One step of each environment of the actor. Returns 0 where one of them failed. */
 static int step_all(struct actor *actor)
 {
     struct fulcrum_live *live = actor->live;
@@ -137,7 +136,6 @@ static void *act(void *argument)
     return NULL;
 }
 
-/* The observations of the batch into the network's input, one after the other. */
 static void copy_in(struct fulcrum_live *live, size_t request_count)
 {
     const struct fulcrum_live_learner *inference = &live->plan.inference;
@@ -213,8 +211,7 @@ static void book_batch(struct fulcrum_live *live, size_t request_count)
     (void)pthread_mutex_unlock(&ledger->lock);
 }
 
-/* New weights, where there are any, before the next batch. Returns 0 after a failure.
- */
+/* New weights, if there are any, before the next batch. Returns 0 after a failure. */
 static int take_weights(struct fulcrum_live *live)
 {
     const struct fulcrum_live_learner *inference = &live->plan.inference;
@@ -389,73 +386,6 @@ static void *train(void *argument)
     return NULL;
 }
 
-/* How many requests the server waits for, and takes at most. */
-static enum fulcrum_status set_batching(
-    struct fulcrum_live *live, struct fulcrum_error *err)
-{
-    const struct fulcrum_live_plan *plan = &live->plan;
-    size_t room = plan->inference.max_batch / plan->envs_per_actor;
-    bool is_fixed = plan->policy == FULCRUM_BATCH_FIXED;
-    size_t most = plan->batch_requests;
-    if (!is_fixed && (most == 0 || most > room)) {
-        most = room;
-    }
-    FAIL_IF(most == 0 || most > room, err, FULCRUM_ERR_INFEASIBLE,
-        "a batch of %zu requests of %zu observations: the learner takes %zu "
-        "observations",
-        is_fixed ? most : 1, plan->envs_per_actor, plan->inference.max_batch);
-    FAIL_IF(is_fixed && most > plan->actor_count, err, FULCRUM_ERR_INFEASIBLE,
-        "a batch of %zu requests never fills with %zu actors", most, plan->actor_count);
-    live->least_requests = is_fixed ? most : 1;
-    live->most_requests = most;
-    return FULCRUM_OK;
-}
-
-static enum fulcrum_status seat(
-    struct fulcrum_live *live, size_t number, struct fulcrum_error *err)
-{
-    size_t envs = live->plan.envs_per_actor;
-    struct actor *actor = &live->actors[number];
-    actor->live = live;
-    actor->seat = number;
-    actor->steppers = live->plan.steppers + number * envs;
-    actor->answers = live->answers + number * envs;
-    actor->runs = pthread_create(&actor->thread, NULL, act, actor) == 0;
-    return actor->runs ? FULCRUM_OK
-                       : fulcrum_fail(err, FULCRUM_ERR_UNSUPPORTED,
-                             "actor thread %zu cannot start", number + 1);
-}
-
-static enum fulcrum_status start_threads(
-    struct fulcrum_live *live, struct fulcrum_error *err)
-{
-    /* Before the server looks at it. */
-    live->has_trainer = live->plan.training.state != NULL &&
-                        pthread_create(&live->trainer, NULL, train, live) == 0;
-    live->has_server = pthread_create(&live->server, NULL, serve, live) == 0;
-    FAIL_IF(
-        !live->has_server || (live->plan.training.state != NULL && !live->has_trainer),
-        err, FULCRUM_ERR_UNSUPPORTED, "the server's threads cannot start");
-    for (size_t i = 0; i < live->plan.actor_count; i++) {
-        TRY(seat(live, i, err));
-    }
-    return FULCRUM_OK;
-}
-
-static enum fulcrum_status make_seats(
-    struct fulcrum_live *live, struct fulcrum_error *err)
-{
-    size_t envs = live->plan.envs_per_actor;
-    live->actors = calloc(live->plan.actor_count + 1, sizeof *live->actors);
-    live->answers = calloc(live->plan.actor_count * envs + 1, sizeof *live->answers);
-    live->seats = calloc(live->most_requests + 1, sizeof *live->seats);
-    live->inferred = calloc(live->most_requests * envs + 1, sizeof *live->inferred);
-    FAIL_IF(live->actors == NULL || live->answers == NULL || live->seats == NULL ||
-                live->inferred == NULL,
-        err, FULCRUM_ERR_NO_MEMORY, "%zu actors", live->plan.actor_count);
-    return fulcrum_request_queue_new(&live->request_queue, live->plan.actor_count, err);
-}
-
 static enum fulcrum_status make_replay(
     struct fulcrum_live *live, struct fulcrum_error *err)
 {
@@ -494,6 +424,53 @@ static enum fulcrum_status make_replay(
     return fulcrum_replay_new(&live->replay, &options, err);
 }
 
+/* Batching, seats, the replay, then the threads. */
+static enum fulcrum_status begin(struct fulcrum_live *live, struct fulcrum_error *err)
+{
+    const struct fulcrum_live_plan *plan = &live->plan;
+    size_t envs = plan->envs_per_actor;
+    bool trains = plan->training.state != NULL;
+    bool is_fixed = plan->policy == FULCRUM_BATCH_FIXED;
+    /* How many requests the server waits for, and takes at most. */
+    size_t room = plan->inference.max_batch / envs;
+    size_t most = plan->batch_requests;
+    most = !is_fixed && (most == 0 || most > room) ? room : most;
+    FAIL_IF(most == 0 || most > room, err, FULCRUM_ERR_INFEASIBLE,
+        "a batch of %zu requests of %zu observations: the learner takes %zu "
+        "observations",
+        is_fixed ? most : 1, envs, plan->inference.max_batch);
+    FAIL_IF(is_fixed && most > plan->actor_count, err, FULCRUM_ERR_INFEASIBLE,
+        "a batch of %zu requests never fills with %zu actors", most, plan->actor_count);
+    live->least_requests = is_fixed ? most : 1;
+    live->most_requests = most;
+    live->actors = calloc(plan->actor_count + 1, sizeof *live->actors);
+    live->answers = calloc(plan->actor_count * envs + 1, sizeof *live->answers);
+    live->seats = calloc(most + 1, sizeof *live->seats);
+    live->inferred = calloc(most * envs + 1, sizeof *live->inferred);
+    FAIL_IF(live->actors == NULL || live->answers == NULL || live->seats == NULL ||
+                live->inferred == NULL,
+        err, FULCRUM_ERR_NO_MEMORY, "%zu actors", plan->actor_count);
+    TRY(fulcrum_request_queue_new(&live->request_queue, plan->actor_count, err));
+    TRY(trains ? make_replay(live, err) : FULCRUM_OK);
+    /* Before the server looks at it. */
+    live->has_trainer =
+        trains && pthread_create(&live->trainer, NULL, train, live) == 0;
+    live->has_server = pthread_create(&live->server, NULL, serve, live) == 0;
+    FAIL_IF(!live->has_server || live->has_trainer != trains, err,
+        FULCRUM_ERR_UNSUPPORTED, "the server's threads cannot start");
+    for (size_t i = 0; i < plan->actor_count; i++) {
+        struct actor *actor = &live->actors[i];
+        *actor = (struct actor){.live = live,
+            .seat = i,
+            .steppers = plan->steppers + i * envs,
+            .answers = live->answers + i * envs};
+        actor->runs = pthread_create(&actor->thread, NULL, act, actor) == 0;
+        FAIL_IF(!actor->runs, err, FULCRUM_ERR_UNSUPPORTED,
+            "actor thread %zu cannot start", i + 1);
+    }
+    return FULCRUM_OK;
+}
+
 enum fulcrum_status fulcrum_live_new(struct fulcrum_live **out,
     const struct fulcrum_live_plan *plan, struct fulcrum_error *err)
 {
@@ -507,16 +484,10 @@ enum fulcrum_status fulcrum_live_new(struct fulcrum_live **out,
     size_t has_byte = fulcrum_observation_byte(&plan->steppers[0].stage->info);
     size_t wants_byte = plan->inference.info.input_byte;
     live->copied_byte = has_byte < wants_byte ? has_byte : wants_byte;
-    enum fulcrum_status status = FULCRUM_OK;
-    TRY_OR_END(set_batching(live, err));
-    TRY_OR_END(make_seats(live, err));
-    if (plan->training.state != NULL) {
-        TRY_OR_END(make_replay(live, err));
-    }
-    TRY_OR_END(start_threads(live, err));
-    *out = live;
-end:
-    if (status != FULCRUM_OK) {
+    enum fulcrum_status status = begin(live, err);
+    if (status == FULCRUM_OK) {
+        *out = live;
+    } else {
         fulcrum_live_free(live);
     }
     return status;
@@ -571,17 +542,6 @@ enum fulcrum_status fulcrum_live_failure(
                : fulcrum_fail(err, failure.status, "%s", failure.detail);
 }
 
-/* What an actor's thread used, and what its environments used elsewhere. */
-static double actor_cpu_s(const struct fulcrum_live *live, size_t number)
-{
-    const struct actor *actor = &live->actors[number];
-    double cpu_s = fulcrum_cpu_s_of(actor->thread);
-    for (size_t i = 0; i < live->plan.envs_per_actor; i++) {
-        cpu_s += fulcrum_stepper_cpu_s(&actor->steppers[i]);
-    }
-    return cpu_s;
-}
-
 void fulcrum_live_read(struct fulcrum_live *live, struct fulcrum_live_reading *out)
 {
     (void)pthread_mutex_lock(&live->ledger.lock);
@@ -591,6 +551,172 @@ void fulcrum_live_read(struct fulcrum_live *live, struct fulcrum_live_reading *o
     out->server_cpu_s = fulcrum_cpu_s_of(live->server);
     out->train_cpu_s = live->has_trainer ? fulcrum_cpu_s_of(live->trainer) : 0.0;
     for (size_t i = 0; i < live->plan.actor_count; i++) {
-        out->actor_cpu_s += actor_cpu_s(live, i);
+        const struct actor *actor = &live->actors[i];
+        out->actor_cpu_s += fulcrum_cpu_s_of(actor->thread);
+        for (size_t k = 0; k < live->plan.envs_per_actor; k++) {
+            out->actor_cpu_s += fulcrum_stepper_cpu_s(&actor->steppers[k]);
+        }
     }
+}
+
+/*
+ * A ring per environment, so that the steps of a sequence are neighbours, under one
+ * lock: a store copies one observation, and a draw takes the lock for each sequence, so
+ * that nobody who stores waits for a whole batch.
+ */
+
+/* Rings hold so many sequences, at least. */
+#define SEQUENCES 2
+
+#define MOST_BYTE ((size_t)1 << 34)
+
+struct fulcrum_replay {
+    pthread_mutex_t lock; /* guards all below but the sizes */
+    unsigned char *rows;  /* env_count x capacity */
+    unsigned char *notes; /* likewise */
+    size_t *stored;       /* observations ever stored, by environment */
+    struct fulcrum_random random;
+    struct fulcrum_replay_options options;
+    size_t capacity; /* rows of a ring */
+};
+
+enum fulcrum_status fulcrum_replay_new(struct fulcrum_replay **out,
+    const struct fulcrum_replay_options *options, struct fulcrum_error *err)
+{
+    size_t envs = options->env_count > 0 ? options->env_count : 1;
+    bool is_small =
+        options->row_byte < MOST_BYTE && options->length < MOST_BYTE / SEQUENCES;
+    size_t most_rows =
+        is_small ? MOST_BYTE / (options->row_byte + options->note_byte + 1) : 0;
+    size_t sequences = SEQUENCES * options->length;
+    size_t share = options->least_row_count / envs + 1;
+    size_t capacity = share > sequences ? share : sequences;
+    FAIL_IF(options->length == 0 || most_rows / envs < capacity, err, FULCRUM_ERR_RANGE,
+        "a replay of %zu environments, sequences of %zu steps of %zu bytes: "
+        "expected steps, and at most 16 GiB",
+        options->env_count, options->length, options->row_byte);
+    struct fulcrum_replay *replay = calloc(1, sizeof *replay);
+    TRY_MEMORY(replay, err, "a replay");
+    (void)pthread_mutex_init(&replay->lock, NULL);
+    replay->random = fulcrum_random_seeded(options->seed);
+    replay->options = *options;
+    replay->capacity = capacity;
+    size_t rows = options->env_count * capacity;
+    replay->stored = calloc(options->env_count + 1, sizeof *replay->stored);
+    replay->rows = calloc(rows + 1, options->row_byte + 1);
+    replay->notes = calloc(rows + 1, options->note_byte + 1);
+    if (replay->stored == NULL || replay->rows == NULL || replay->notes == NULL) {
+        fulcrum_replay_free(replay);
+        return fulcrum_fail(
+            err, FULCRUM_ERR_NO_MEMORY, "a replay of %zu observations", rows);
+    }
+    *out = replay;
+    return FULCRUM_OK;
+}
+
+void fulcrum_replay_free(struct fulcrum_replay *replay)
+{
+    if (replay == NULL) {
+        return;
+    }
+    (void)pthread_mutex_destroy(&replay->lock);
+    free(replay->rows);
+    free(replay->notes);
+    free(replay->stored);
+    free(replay);
+}
+
+/* Number of the row that an environment's step `at` has in the rings. */
+static size_t row_at(const struct fulcrum_replay *replay, size_t env, size_t at)
+{
+    assert(replay->capacity > 0);
+    return env * replay->capacity + at % replay->capacity;
+}
+
+void fulcrum_replay_store(struct fulcrum_replay *replay, size_t env,
+    const void *observation, const void *note)
+{
+    const struct fulcrum_replay_options *options = &replay->options;
+    (void)pthread_mutex_lock(&replay->lock);
+    size_t row = row_at(replay, env, replay->stored[env]);
+    memcpy(replay->rows + row * options->row_byte, observation, options->row_byte);
+    if (options->note_byte > 0) {
+        memcpy(replay->notes + row * options->note_byte, note, options->note_byte);
+    }
+    replay->stored[env]++;
+    (void)pthread_mutex_unlock(&replay->lock);
+}
+
+/* Starts of a sequence of `length` steps that an environment's ring holds. */
+static size_t start_count(
+    const struct fulcrum_replay *replay, size_t env, size_t length)
+{
+    size_t held =
+        replay->stored[env] < replay->capacity ? replay->stored[env] : replay->capacity;
+    return held >= length ? held - length + 1 : 0;
+}
+
+static size_t all_starts(const struct fulcrum_replay *replay, size_t length)
+{
+    size_t total = 0;
+    for (size_t env = 0; env < replay->options.env_count; env++) {
+        total += start_count(replay, env, length);
+    }
+    return total;
+}
+
+int fulcrum_replay_holds(struct fulcrum_replay *replay, size_t step_count)
+{
+    (void)pthread_mutex_lock(&replay->lock);
+    size_t total = all_starts(replay, step_count);
+    (void)pthread_mutex_unlock(&replay->lock);
+    return total > 0;
+}
+
+/* Draws the number of a start among all, and finds whose it is. Returns 0: none. */
+static int draw_sequence(struct fulcrum_replay *replay,
+    const struct fulcrum_replay_target *target, size_t sequence)
+{
+    size_t length = target->step_count + (target->notes != NULL ? 1 : 0);
+    size_t total = all_starts(replay, length);
+    if (total == 0) {
+        return 0;
+    }
+    size_t start = (size_t)(fulcrum_random_bits(&replay->random) % total);
+    size_t env = 0;
+    while (start >= start_count(replay, env, length)) {
+        start -= start_count(replay, env, length);
+        env++;
+    }
+    size_t stored = replay->stored[env];
+    size_t oldest = stored > replay->capacity ? stored - replay->capacity : 0;
+    /* The steps of one environment from `first` on, to their rows of a sequence. */
+    size_t first = oldest + start;
+    size_t row_byte = replay->options.row_byte;
+    size_t note_byte = replay->options.note_byte;
+    size_t copied_byte = row_byte < target->row_byte ? row_byte : target->row_byte;
+    size_t notes = target->notes != NULL ? target->step_count + 1 : 0;
+    for (size_t t = 0; t < target->step_count; t++) {
+        size_t to = t * target->batch_count + sequence;
+        memcpy(target->rows + to * target->row_byte,
+            replay->rows + row_at(replay, env, first + t) * row_byte, copied_byte);
+    }
+    for (size_t t = 0; t < notes; t++) {
+        size_t to = t * target->batch_count + sequence;
+        memcpy(target->notes + to * note_byte,
+            replay->notes + row_at(replay, env, first + t) * note_byte, note_byte);
+    }
+    return 1;
+}
+
+int fulcrum_replay_draw(
+    struct fulcrum_replay *replay, const struct fulcrum_replay_target *target)
+{
+    bool is_drawn = 1;
+    for (size_t i = 0; i < target->batch_count && is_drawn; i++) {
+        (void)pthread_mutex_lock(&replay->lock);
+        is_drawn = draw_sequence(replay, target, i);
+        (void)pthread_mutex_unlock(&replay->lock);
+    }
+    return is_drawn;
 }

@@ -3,15 +3,11 @@
 #ifndef FULCRUM_CALIBRATE_PIPELINE_LIVE_H
 #define FULCRUM_CALIBRATE_PIPELINE_LIVE_H
 
-#include <stddef.h>
-#include <stdint.h>
-
 #include "calibrate/actor/placement.h"
 #include "calibrate/actor/stepper.h"
 #include "calibrate/device/learner.h"
 #include "calibrate/pipeline/recorder.h"
 #include "model/network/network.h"
-#include "model/status.h"
 
 /* A replay buffer: the latest observations of every environment. */
 

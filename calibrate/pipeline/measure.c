@@ -13,24 +13,14 @@
 
 #include <gsl/gsl_sort.h>
 #include <math.h>
-#include <stdbool.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-#include "calibrate/actor/placement.h"
-#include "calibrate/device/learner.h"
 #include "calibrate/host.h"
-#include "calibrate/meter/energy.h"
-#include "calibrate/pipeline/live.h"
-#include "calibrate/probe/calibrate.h"
 #include "calibrate/statistics.h"
-#include "calibrate/stopwatch.h"
-#include "model/design/machine.h"
-#include "model/network/network.h"
-#include "model/status.h"
+#include "model/quantity.h"
 #include "model/try.h"
 
 /* One window of the real pipeline, and what all windows share. */
@@ -117,11 +107,6 @@ struct pulse {
     double side_s[2]; /* actors, server */
     double worst_rel; /* of the slower side, over its usual time */
 };
-
-static double mean_s(const struct pulse *pulse)
-{
-    return 0.5 * (pulse->side_s[0] + pulse->side_s[1]);
-}
 
 /* Both sides, each on its first core. */
 static enum fulcrum_status take_pulse(
@@ -263,7 +248,6 @@ static enum fulcrum_status look(struct fulcrum_window_room *room,
     return FULCRUM_OK;
 }
 
-/* Until the pipeline has found its stride. */
 static enum fulcrum_status warm_up(struct fulcrum_window_room *room,
     struct fulcrum_live *live, struct fulcrum_error *err)
 {
@@ -278,7 +262,6 @@ static enum fulcrum_status warm_up(struct fulcrum_window_room *room,
     return FULCRUM_OK;
 }
 
-/* Both ends of a window, and what the machine did meanwhile. */
 struct passage {
     struct fulcrum_live_reading begin;
     struct fulcrum_live_reading end;
@@ -300,9 +283,8 @@ static bool has_seen_enough(
 static enum fulcrum_status watch(struct fulcrum_window_room *room,
     struct fulcrum_live *live, struct passage *out, struct fulcrum_error *err)
 {
-    const struct fulcrum_measure_options *options = room->options;
     double window_s =
-        fmax(options->window_s, fulcrum_energy_least_window_s(room->energy));
+        fmax(room->options->window_s, fulcrum_energy_least_window_s(room->energy));
     double own_s = own_cpu_s(room);
     struct fulcrum_host_idle idle = fulcrum_host_idle("");
     fulcrum_energy_begin(room->energy);
@@ -448,7 +430,8 @@ end:
         summarise_window(room, &passage, out);
     }
     out->canary_rel = fmax(before.worst_rel, after.worst_rel);
-    out->canary_s = 0.5 * (mean_s(&before) + mean_s(&after));
+    out->canary_s = 0.25 * ((before.side_s[0] + before.side_s[1]) +
+                               (after.side_s[0] + after.side_s[1]));
     out->is_disturbed = out->canary_rel > FULCRUM_CANARY_LIMIT_REL ||
                         out->others_frac > FULCRUM_MEASURE_OTHERS_MOST_FRAC;
     return FULCRUM_OK;
@@ -484,15 +467,19 @@ void fulcrum_measurement_free(struct fulcrum_measurement *measurement)
     free(measurement);
 }
 
-/* Windows that are still wanted of an item. */
-static bool is_wanted(
-    const struct fulcrum_measure_options *options, const struct fulcrum_measured *item)
+static size_t count_calm(const struct fulcrum_measured *item)
 {
     size_t calm = 0;
     for (size_t i = 0; i < item->window_count; i++) {
         calm += !item->windows[i].is_disturbed;
     }
-    return item->failure[0] == '\0' && calm < options->window_count &&
+    return calm;
+}
+
+static bool is_wanted(
+    const struct fulcrum_measure_options *options, const struct fulcrum_measured *item)
+{
+    return item->failure[0] == '\0' && count_calm(item) < options->window_count &&
            item->window_count < options->most_windows;
 }
 
@@ -513,7 +500,8 @@ static bool looks_around(void *user)
     return session->is_stopped;
 }
 
-enum fulcrum_status fulcrum_measure_check_configs(
+/* Each has 1 to FULCRUM_MEASURE_ENVS_MOST environments. */
+static enum fulcrum_status check_configs(
     const struct fulcrum_measure_options *options, struct fulcrum_error *err)
 {
     for (size_t i = 0; i < options->config_count; i++) {
@@ -527,20 +515,6 @@ enum fulcrum_status fulcrum_measure_check_configs(
             (int)FULCRUM_MEASURE_ENVS_MOST);
     }
     return FULCRUM_OK;
-}
-
-static enum fulcrum_status check_options(
-    const struct fulcrum_measure_options *options, struct fulcrum_error *err)
-{
-    FAIL_IF(options->config_count == 0, err, FULCRUM_ERR_RANGE, "nothing to measure");
-    FAIL_IF(!(options->window_s > 0.0) || options->window_count == 0 ||
-                options->most_windows < options->window_count,
-        err, FULCRUM_ERR_RANGE,
-        "windows of %g s, %zu to %zu of them: expected at least one above 0 s",
-        options->window_s, options->window_count, options->most_windows);
-    FAIL_IF(!(options->calm_wait_s >= 0.0), err, FULCRUM_ERR_RANGE,
-        "a wait of %g s for a calm machine: expected at least 0", options->calm_wait_s);
-    return fulcrum_measure_check_configs(options, err);
 }
 
 static enum fulcrum_status new_items(struct session *session, struct fulcrum_error *err)
@@ -582,7 +556,11 @@ static void lay_out_loop(struct session *session)
     }
 }
 
-enum fulcrum_status fulcrum_window_keep_failure(struct fulcrum_window_room *room,
+/*
+ * Keeps the failure of a window where it is the configuration's own, and opens the
+ * environments anew where one of them failed; any other failure is returned.
+ */
+static enum fulcrum_status keep_failure(struct fulcrum_window_room *room,
     const struct fulcrum_error *why, char failure[FULCRUM_MEASURE_FAILURE_SIZE],
     struct fulcrum_error *err)
 {
@@ -598,7 +576,6 @@ enum fulcrum_status fulcrum_window_keep_failure(struct fulcrum_window_room *room
     return open_steppers(room, err);
 }
 
-/* One window of an item. */
 static enum fulcrum_status measure_item(
     struct session *session, struct fulcrum_measured *item, struct fulcrum_error *err)
 {
@@ -614,26 +591,7 @@ static enum fulcrum_status measure_item(
         session->is_stopped = 1;
         return FULCRUM_OK;
     }
-    return fulcrum_window_keep_failure(&session->room, &why, item->failure, err);
-}
-
-/* Rounds of one window of each item that wants one. */
-static enum fulcrum_status measure_all(
-    struct session *session, struct fulcrum_error *err)
-{
-    bool took_any = true;
-    while (took_any && !session->is_stopped) {
-        took_any = false;
-        for (size_t i = 0; i < session->found->count && !looks_around(session); i++) {
-            struct fulcrum_measured *item = &session->found->items[i];
-            if (!is_wanted(session->options, item)) {
-                continue;
-            }
-            took_any = true;
-            TRY(measure_item(session, item, err));
-        }
-    }
-    return FULCRUM_OK;
+    return keep_failure(&session->room, &why, item->failure, err);
 }
 
 /* A window is so many numbers, of each of which there is a median. */
@@ -641,37 +599,26 @@ enum {
     NUMBERS = offsetof(struct fulcrum_measure_window, is_disturbed) / sizeof(double)
 };
 
-/* The numbers at `offset` of the windows that count, sorted; returns how many. */
-static size_t sort_numbers(
-    const struct fulcrum_measured *item, bool takes_all, size_t offset, double *values)
-{
-    size_t count = 0;
-    for (size_t i = 0; i < item->window_count; i++) {
-        if (takes_all || !item->windows[i].is_disturbed) {
-            double value = 0.0;
-            memcpy(&value, (const char *)&item->windows[i] + offset, sizeof value);
-            values[count] = value;
-            count += isnan(value) ? 0 : 1;
-        }
-    }
-    gsl_sort(values, 1, count);
-    return count;
-}
-
 static void summarise(struct fulcrum_measured *item, double *values)
 {
-    size_t calm = 0;
-    for (size_t i = 0; i < item->window_count; i++) {
-        calm += !item->windows[i].is_disturbed;
-    }
-    bool takes_all = calm == 0;
+    size_t calm = count_calm(item);
     size_t count = 0;
     item->is_disturbed = calm == 0 || 2 * calm < item->window_count;
     for (size_t k = NUMBERS; k-- > 0;) {
-        count = sort_numbers(item, takes_all, k * sizeof(double), values);
+        count = 0;
+        size_t offset = k * sizeof(double);
+        for (size_t i = 0; i < item->window_count; i++) {
+            if (calm == 0 || !item->windows[i].is_disturbed) {
+                double value = 0.0;
+                memcpy(&value, (const char *)&item->windows[i] + offset, sizeof value);
+                values[count] = value;
+                count += isnan(value) ? 0 : 1;
+            }
+        }
+        gsl_sort(values, 1, count);
         double median =
             count > 0 ? fulcrum_statistics_quantile(values, count, 0.5) : (double)NAN;
-        memcpy((char *)&item->median + k * sizeof median, &median, sizeof median);
+        memcpy((char *)&item->median + offset, &median, sizeof median);
     }
     /* The last ones are the rates. */
     item->lo = count > 0 ? values[0] : (double)NAN;
@@ -711,13 +658,33 @@ enum fulcrum_status fulcrum_measure(struct fulcrum_measurement **out,
 {
     struct session session = {.options = options, .start_s = fulcrum_wall_s()};
     enum fulcrum_status status = FULCRUM_OK;
-    TRY_OR_END(check_options(options, err));
+    FAIL_IF(options->config_count == 0, err, FULCRUM_ERR_RANGE, "nothing to measure");
+    FAIL_IF(!(options->window_s > 0.0) || options->window_count == 0 ||
+                options->most_windows < options->window_count,
+        err, FULCRUM_ERR_RANGE,
+        "windows of %g s, %zu to %zu of them: expected at least one above 0 s",
+        options->window_s, options->window_count, options->most_windows);
+    FAIL_IF(!(options->calm_wait_s >= 0.0), err, FULCRUM_ERR_RANGE,
+        "a wait of %g s for a calm machine: expected at least 0", options->calm_wait_s);
+    TRY(check_configs(options, err));
     TRY_OR_END(new_items(&session, err));
     TRY_OR_END(fulcrum_window_room_open(&session.room, options, err));
     lay_out_loop(&session);
     session.room.listener =
         (struct fulcrum_listener){.stop = looks_around, .user = &session};
-    TRY_OR_END(measure_all(&session, err));
+    bool took_any = true;
+    while (took_any && !session.is_stopped) {
+        took_any = false;
+        for (size_t i = 0; i < session.found->count && !looks_around(&session); i++) {
+            struct fulcrum_measured *item = &session.found->items[i];
+            if (!is_wanted(session.options, item)) {
+                continue;
+            }
+            took_any = true;
+            TRY_OR_END(measure_item(&session, item, err));
+        }
+    }
+
     status = settle(&session, err);
 end:
     fulcrum_window_room_close(&session.room);
@@ -730,4 +697,187 @@ end:
                                     "the measurement was stopped after %.3g s",
                                     fulcrum_wall_s() - session.start_s)
                               : FULCRUM_OK;
+}
+
+/* The same with stages recorded, and without. */
+
+/* Events of all tracks together, at 24 bytes: what a recording may take of memory. */
+#define EVENTS_MOST 4000000
+
+enum { TRACK_EVENTS_LEAST = 4096, TRACK_EVENTS_MOST = 262144 };
+
+struct stages_session {
+    const struct fulcrum_measure_stages_options *options;
+    struct fulcrum_window_room room;
+    struct fulcrum_stages_measurement *found;
+    double *recorded_per_s; /* of the configuration at hand, pair by pair; owned with
+                               the two behind it */
+    double *unrecorded_per_s;
+    double *corrected_per_s;
+    size_t done_count; /* windows */
+};
+
+void fulcrum_stages_measurement_free(struct fulcrum_stages_measurement *measurement)
+{
+    if (measurement == NULL) {
+        return;
+    }
+    for (size_t i = 0; i < measurement->count; i++) {
+        fulcrum_stage_times_free(&measurement->items[i].times);
+    }
+    free(measurement->items);
+    free(measurement);
+}
+
+static bool looks_at_stages(void *user)
+{
+    const struct stages_session *session = user;
+    const struct fulcrum_measure_options *measure = session->options->measure;
+    double whole = 2.0 * (double)(session->options->pair_count * measure->config_count);
+    double done = (double)session->done_count / whole;
+    return fulcrum_listener_told(&measure->listener, done, "stages");
+}
+
+static enum fulcrum_status take(struct stages_session *session,
+    struct fulcrum_measured_stages *item, struct fulcrum_recorder *recorder,
+    double *steps_per_s, struct fulcrum_error *err)
+{
+    struct fulcrum_measure_window window;
+    session->room.recorder = recorder;
+    enum fulcrum_status status =
+        fulcrum_window_take(&session->room, &item->config, &window, err);
+    session->room.recorder = NULL;
+    if (status == FULCRUM_OK) {
+        *steps_per_s = window.steps_per_s;
+        item->disturbed_count += window.is_disturbed ? 1 : 0;
+        session->done_count++;
+    }
+    return status;
+}
+
+/* What the recorder saw, in place of what it saw before. */
+static enum fulcrum_status analyse(struct stages_session *session,
+    struct fulcrum_measured_stages *item, const struct fulcrum_recorder *recorder,
+    size_t pair, struct fulcrum_error *err)
+{
+    const struct fulcrum_measure_stages_options *options = session->options;
+    struct fulcrum_stages_measurement *found = session->found;
+    double rate = session->recorded_per_s[pair];
+    const struct fulcrum_stage_facts facts = {
+        .step_count = rate * fulcrum_recorder_window_s(recorder), .cost = found->cost};
+    fulcrum_stage_times_free(&item->times);
+    TRY(fulcrum_stage_times_new(&item->times, recorder, &facts, err));
+    session->corrected_per_s[pair] =
+        rate * item->times.window_s / item->times.corrected_window_s;
+    bool is_last =
+        pair + 1 == options->pair_count && item == &found->items[found->count - 1];
+    if (options->trace_path == NULL || !is_last) {
+        return FULCRUM_OK;
+    }
+    return fulcrum_recorder_save_trace(
+        recorder, options->trace_path, options->span_max, NULL, err);
+}
+
+static enum fulcrum_status take_recorded(struct stages_session *session,
+    struct fulcrum_measured_stages *item, size_t pair, struct fulcrum_error *err)
+{
+    size_t tracks = FULCRUM_LIVE_ACTORS + item->config.actor_count;
+    size_t capacity = EVENTS_MOST / tracks;
+    capacity = capacity < TRACK_EVENTS_LEAST ? TRACK_EVENTS_LEAST : capacity;
+    capacity = capacity > TRACK_EVENTS_MOST ? TRACK_EVENTS_MOST : capacity;
+    struct fulcrum_recorder *recorder = NULL;
+    enum fulcrum_status status = FULCRUM_OK;
+    TRY_OR_END(fulcrum_recorder_new(&recorder, tracks, capacity, err));
+    TRY_OR_END(take(session, item, recorder, &session->recorded_per_s[pair], err));
+    status = analyse(session, item, recorder, pair, err);
+end:
+    fulcrum_recorder_free(recorder);
+    return status;
+}
+
+/* A configuration that cannot run, or whose environment failed, keeps its reason. */
+static enum fulcrum_status measure_stages(struct stages_session *session,
+    struct fulcrum_measured_stages *item, struct fulcrum_error *err)
+{
+    struct fulcrum_error why = {FULCRUM_OK, ""};
+    enum fulcrum_status status = FULCRUM_OK;
+    for (size_t i = 0; i < 2 * session->options->pair_count && status == FULCRUM_OK;
+         i++) {
+        size_t pair = i / 2;
+        status = pair % 2 == i % 2 ? take_recorded(session, item, pair, &why)
+                                   : take(session, item, NULL,
+                                         &session->unrecorded_per_s[pair], &why);
+    }
+    if (status == FULCRUM_OK) {
+        size_t count = session->options->pair_count;
+        if (count > 1) {
+            status = fulcrum_recorder_cost_of_pairs(&item->pairs,
+                session->recorded_per_s, session->unrecorded_per_s, count, err);
+        }
+        /* Pairs are not needed any more: medians sort them. */
+        item->recorded_steps_per_s =
+            fulcrum_statistics_median(session->recorded_per_s, count);
+        item->unrecorded_steps_per_s =
+            fulcrum_statistics_median(session->unrecorded_per_s, count);
+        item->corrected_steps_per_s =
+            fulcrum_statistics_median(session->corrected_per_s, count);
+        return status;
+    }
+    fulcrum_stage_times_free(&item->times);
+    return keep_failure(&session->room, &why, item->failure, err);
+}
+
+static enum fulcrum_status new_stages(
+    struct stages_session *session, struct fulcrum_error *err)
+{
+    const struct fulcrum_measure_options *measure = session->options->measure;
+    size_t pairs = session->options->pair_count;
+    session->recorded_per_s = calloc(pairs, 3 * sizeof *session->recorded_per_s);
+    session->found = calloc(1, sizeof *session->found);
+    struct fulcrum_measured_stages *items =
+        calloc(measure->config_count, sizeof *items);
+    if (session->found == NULL || session->recorded_per_s == NULL || items == NULL) {
+        free(items);
+        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY,
+            "%zu configurations and %zu pairs", measure->config_count, pairs);
+    }
+    session->unrecorded_per_s = session->recorded_per_s + pairs;
+    session->corrected_per_s = session->unrecorded_per_s + pairs;
+    session->found->items = items;
+    session->found->count = measure->config_count;
+    for (size_t i = 0; i < measure->config_count; i++) {
+        items[i].config = measure->configs[i];
+    }
+    return FULCRUM_OK;
+}
+
+enum fulcrum_status fulcrum_measure_stages(struct fulcrum_stages_measurement **out,
+    const struct fulcrum_measure_stages_options *options, struct fulcrum_error *err)
+{
+    struct stages_session session = {.options = options};
+    enum fulcrum_status status = FULCRUM_OK;
+    const struct fulcrum_measure_options *measure = options->measure;
+    FAIL_IF(measure->config_count == 0 || options->pair_count == 0 ||
+                !(measure->window_s > 0.0),
+        err, FULCRUM_ERR_RANGE,
+        "%zu configurations, %zu pairs of windows of %g s: expected one or more of "
+        "each above 0 s",
+        measure->config_count, options->pair_count, measure->window_s);
+    TRY(check_configs(measure, err));
+    TRY_OR_END(new_stages(&session, err));
+    TRY_OR_END(fulcrum_window_room_open(&session.room, measure, err));
+    session.room.listener =
+        (struct fulcrum_listener){.stop = looks_at_stages, .user = &session};
+    TRY_OR_END(fulcrum_recorder_cost_measure(&session.found->cost, err));
+    for (size_t i = 0; i < session.found->count; i++) {
+        TRY_OR_END(measure_stages(&session, &session.found->items[i], err));
+    }
+    *out = session.found;
+end:
+    fulcrum_window_room_close(&session.room);
+    free(session.recorded_per_s);
+    if (status != FULCRUM_OK) {
+        fulcrum_stages_measurement_free(session.found);
+    }
+    return status;
 }

@@ -3,21 +3,17 @@
 #ifndef FULCRUM_CALIBRATE_PIPELINE_MEASURE_H
 #define FULCRUM_CALIBRATE_PIPELINE_MEASURE_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "calibrate/actor/actor.h"
 #include "calibrate/actor/placement.h"
 #include "calibrate/device/learner.h"
 #include "calibrate/meter/energy.h"
 #include "calibrate/pipeline/live.h"
+#include "calibrate/pipeline/stage_times.h"
 #include "calibrate/probe/calibrate.h"
 #include "model/design/calibration.h"
 #include "model/design/machine.h"
 #include "model/design/reference.h"
 #include "model/network/network.h"
-#include "model/status.h"
 
 /*
  * Windows in which other programs had more than this share of the machine, or beside
@@ -133,13 +129,8 @@ FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_measure(struct fulcrum_measuremen
     const struct fulcrum_measure_options *options, struct fulcrum_error *err);
 void fulcrum_measurement_free(struct fulcrum_measurement *measurement);
 
-/* Observations of a fixed batch, or 0, as the model has it: a whole number of requests.
- */
+/* Of a fixed batch, or 0, as the model has it: a whole number of requests. */
 size_t fulcrum_measure_batch_requests(const struct fulcrum_measure_config *config);
-
-/* Each has 1 to FULCRUM_MEASURE_ENVS_MOST environments. */
-FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_measure_check_configs(
-    const struct fulcrum_measure_options *options, struct fulcrum_error *err);
 
 /* One window of the real pipeline, and what all windows share. */
 
@@ -176,20 +167,54 @@ FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_window_room_open(
 void fulcrum_window_room_close(struct fulcrum_window_room *room);
 
 /*
- * Keeps the failure of a window where it is the configuration's own, and opens the
- * environments anew where one of them failed; any other failure is returned.
- */
-FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_window_keep_failure(
-    struct fulcrum_window_room *room, const struct fulcrum_error *why,
-    char failure[FULCRUM_MEASURE_FAILURE_SIZE], struct fulcrum_error *err);
-
-/*
  * Starts the pipeline, lets it warm up and watches it for a window.
  *   fails    FULCRUM_ERR_INTERRUPTED, or as fulcrum_live_new and fulcrum_live_failure
  */
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_window_take(
     struct fulcrum_window_room *room, const struct fulcrum_measure_config *config,
     struct fulcrum_measure_window *out, struct fulcrum_error *err);
+
+/* The real pipeline with its stages recorded, and without. */
+
+struct fulcrum_measure_stages_options {
+    /* Configurations, actor, learner, window_s...; its window counts are not used. */
+    const struct fulcrum_measure_options *measure;
+    size_t pair_count;      /* windows with and without recording, by turns; >= 1 */
+    const char *trace_path; /* of the last configuration's last window; NULL: none */
+    size_t span_max;        /* of the trace; 0: FULCRUM_TRACE_SPAN_MAX */
+};
+
+/* One configuration. */
+struct fulcrum_measured_stages {
+    struct fulcrum_measure_config config;
+    struct fulcrum_stage_times times; /* of the last recorded window */
+    /* Steps per second, medians. */
+    double recorded_steps_per_s;
+    double unrecorded_steps_per_s;
+    /* As recorded, with the recording's own time taken off. */
+    double corrected_steps_per_s;
+    /* Of the time per step; pair_count 0 where there were fewer than two pairs. */
+    struct fulcrum_recorder_pairs pairs;
+    size_t disturbed_count; /* windows beside which the machine was busy */
+    char failure[FULCRUM_MEASURE_FAILURE_SIZE]; /* why there is nothing; "" */
+};
+
+/* Owned results. */
+struct fulcrum_stages_measurement {
+    size_t count;
+    struct fulcrum_measured_stages *items;
+    struct fulcrum_recorder_cost cost; /* of tight loops: what is taken off */
+};
+
+/*
+ * Runs each configuration in pairs of windows, the recorded one first and last by
+ * turns, so that a machine that gets busier or warmer favours neither.
+ *   fails    as fulcrum_measure; FULCRUM_ERR_FILE (the trace)
+ */
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_measure_stages(
+    struct fulcrum_stages_measurement **out,
+    const struct fulcrum_measure_stages_options *options, struct fulcrum_error *err);
+void fulcrum_stages_measurement_free(struct fulcrum_stages_measurement *measurement);
 
 /* What was measured end to end, beside what is predicted of it. */
 

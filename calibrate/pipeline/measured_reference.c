@@ -1,11 +1,8 @@
-/* measured_reference.c - what was measured end to end, beside what is predicted of it.
- */
+/* measured_reference.c - what was measured end to end, to be predicted. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "calibrate/pipeline/measure.h"
 
 #include <math.h>
-#include <stdbool.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -225,20 +222,6 @@ static void fill_design(
     }
 }
 
-/* What the model makes of times of a CPU at the point's speed. */
-static struct told stretched(const struct told *told,
-    const struct fulcrum_measured_plan *plan, const struct fulcrum_measured *item)
-{
-    bool is_cpu = plan->measurement->machine.accelerator == FULCRUM_ACCELERATOR_CPU;
-    double then_s = plan->calibration != NULL ? plan->calibration->machine.cpu.canary_s
-                                              : (double)NAN;
-    double stretch = item->median.canary_s / then_s;
-    stretch = stretch > 0.0 ? stretch : 1.0;
-    return (struct told){.train_step_s = told->train_step_s * (is_cpu ? stretch : 1.0),
-        .actor_s = told->actor_s * stretch,
-        .hand_over_s = told->hand_over_s * stretch};
-}
-
 static enum fulcrum_status fill_reference(struct fulcrum_reference *reference,
     const struct fulcrum_measured_plan *plan, struct fulcrum_error *err)
 {
@@ -294,9 +277,18 @@ static enum fulcrum_status fill_reference(struct fulcrum_reference *reference,
         found->actor, found->actor_info.detail, found->learner,
         found->learner_info.device.detail);
     add_source(reference, "workload", text);
+    bool is_cpu = found->machine.accelerator == FULCRUM_ACCELERATOR_CPU;
+    double then_s = plan->calibration != NULL ? plan->calibration->machine.cpu.canary_s
+                                              : (double)NAN;
     for (size_t i = 0; i < found->count; i++) {
         if (found->items[i].window_count > 0) {
-            const struct told at_speed = stretched(&told, plan, &found->items[i]);
+            /* What the model makes of times of a CPU at the point's speed. */
+            double stretch = found->items[i].median.canary_s / then_s;
+            stretch = stretch > 0.0 ? stretch : 1.0;
+            const struct told at_speed = {
+                .train_step_s = told.train_step_s * (is_cpu ? stretch : 1.0),
+                .actor_s = told.actor_s * stretch,
+                .hand_over_s = told.hand_over_s * stretch};
             TRY(add_point(reference, &found->items[i], &at_speed, err));
         }
     }

@@ -20,7 +20,6 @@
 #include <sched.h>
 #include <stdalign.h>
 #include <stdatomic.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -75,39 +74,6 @@ struct fulcrum_recorder {
     struct track *tracks; /* owned */
 };
 
-static int track_init(struct track *track, size_t number, size_t capacity)
-{
-    track->events = calloc(capacity, sizeof *track->events);
-    if (track->events == NULL) {
-        return 0;
-    }
-    /* Writes every page; the values are never read. */
-    for (size_t i = 0; i < capacity; i++) {
-        track->events[i].begin_s = FULCRUM_UNKNOWN;
-    }
-    track->result.events = track->events;
-    track->result.name = track->name;
-    track->result.processor_group = number;
-    (void)snprintf(track->name, sizeof track->name, "thread %zu", number);
-    atomic_init(&track->attachment, UNATTACHED);
-    atomic_init(&track->cpu_begin_s, FULCRUM_UNKNOWN);
-    atomic_init(&track->cpu_end_s, FULCRUM_UNKNOWN);
-    return 1;
-}
-
-/* Zeros at addresses that cache lines begin at; calloc does not promise these. */
-static struct track *new_tracks(size_t count)
-{
-    if (count > SIZE_MAX / sizeof(struct track)) {
-        return NULL;
-    }
-    struct track *tracks = aligned_alloc(LINE_BYTE, count * sizeof *tracks);
-    if (tracks != NULL) {
-        memset(tracks, 0, count * sizeof *tracks);
-    }
-    return tracks;
-}
-
 enum fulcrum_status fulcrum_recorder_new(struct fulcrum_recorder **out,
     size_t track_count, size_t event_capacity, struct fulcrum_error *err)
 {
@@ -118,11 +84,30 @@ enum fulcrum_status fulcrum_recorder_new(struct fulcrum_recorder **out,
     atomic_init(&recorder->begin_s, NEVER);
     atomic_init(&recorder->end_s, NEVER);
     recorder->capacity = event_capacity > 0 ? event_capacity : CAPACITY_DEFAULT;
-    recorder->tracks = new_tracks(track_count);
-    recorder->track_count = recorder->tracks != NULL ? track_count : 0;
-    bool has_room = recorder->tracks != NULL;
+    /* Zeros at addresses that cache lines begin at; calloc does not promise these. */
+    bool has_room = track_count <= SIZE_MAX / sizeof(struct track);
+    size_t byte = has_room ? track_count * sizeof(struct track) : 0;
+    recorder->tracks = has_room ? aligned_alloc(LINE_BYTE, byte) : NULL;
+    has_room = recorder->tracks != NULL;
+    recorder->track_count = has_room ? track_count : 0;
+    if (has_room) {
+        memset(recorder->tracks, 0, byte);
+    }
     for (size_t i = 0; i < recorder->track_count && has_room; i++) {
-        has_room = track_init(&recorder->tracks[i], i, recorder->capacity);
+        struct track *track = &recorder->tracks[i];
+        track->events = calloc(recorder->capacity, sizeof *track->events);
+        has_room = track->events != NULL;
+        /* Writes every page; the values are never read. */
+        for (size_t k = 0; k < recorder->capacity && has_room; k++) {
+            track->events[k].begin_s = FULCRUM_UNKNOWN;
+        }
+        track->result.events = track->events;
+        track->result.name = track->name;
+        track->result.processor_group = i;
+        (void)snprintf(track->name, sizeof track->name, "thread %zu", i);
+        atomic_init(&track->attachment, UNATTACHED);
+        atomic_init(&track->cpu_begin_s, FULCRUM_UNKNOWN);
+        atomic_init(&track->cpu_end_s, FULCRUM_UNKNOWN);
     }
     if (!has_room) {
         fulcrum_recorder_free(recorder);
@@ -180,14 +165,20 @@ void fulcrum_recorder_stop(struct fulcrum_recorder *recorder)
     }
 }
 
+/* NULL where nothing is recorded. */
+static struct track *track_of(struct fulcrum_recorder *recorder, size_t number)
+{
+    assert(recorder == NULL || number < recorder->track_count);
+    return recorder != NULL ? &recorder->tracks[number] : NULL;
+}
+
 void fulcrum_recorder_attach(struct fulcrum_recorder *recorder, size_t number,
     const char *name, size_t processor_group)
 {
-    if (recorder == NULL) {
+    struct track *track = track_of(recorder, number);
+    if (track == NULL) {
         return;
     }
-    assert(number < recorder->track_count);
-    struct track *track = &recorder->tracks[number];
     (void)snprintf(track->name, sizeof track->name, "%s", name);
     track->result.processor_group = processor_group;
     if (pthread_getcpuclockid(pthread_self(), &track->cpu_clock) == 0) {
@@ -199,21 +190,14 @@ void fulcrum_recorder_attach(struct fulcrum_recorder *recorder, size_t number,
 
 void fulcrum_recorder_detach(struct fulcrum_recorder *recorder, size_t number)
 {
-    if (recorder == NULL) {
+    struct track *track = track_of(recorder, number);
+    if (track == NULL) {
         return;
     }
-    assert(number < recorder->track_count);
-    struct track *track = &recorder->tracks[number];
     if (isinf(atomic_load(&recorder->end_s))) {
         read_cpu_clock(track, &track->cpu_end_s);
     }
     atomic_store(&track->attachment, DETACHED);
-}
-
-static struct track *track_of(struct fulcrum_recorder *recorder, size_t number)
-{
-    assert(number < recorder->track_count);
-    return &recorder->tracks[number];
 }
 
 /* An edge of the window, after the clock was read. */
@@ -227,23 +211,6 @@ static double edge_s(const _Atomic double *time_s)
     return edge;
 }
 
-/* Cuts an event to the window. Returns 0 where nothing is left. */
-static int cut(
-    const struct fulcrum_recorder *recorder, struct fulcrum_recorder_event *event)
-{
-    double from_s = edge_s(&recorder->begin_s);
-    double to_s = edge_s(&recorder->end_s);
-    double begin_s = event->begin_s > from_s ? event->begin_s : from_s;
-    double end_s = event->end_s < to_s ? event->end_s : to_s;
-    if (end_s <= begin_s) {
-        return 0;
-    }
-    event->begin_s = begin_s - from_s;
-    event->end_s = end_s - from_s;
-    return 1;
-}
-
-/* Enters the stage whose frame is at `depth`. */
 static void enter(
     struct track *track, enum fulcrum_stage_kind kind, double now_s, bool is_chained)
 {
@@ -251,19 +218,23 @@ static void enter(
         .begin_s = now_s, .kind = (uint8_t)kind, .is_chained = (uint8_t)is_chained};
 }
 
-/* Counts the innermost stage, which ends now. */
 static void leave(const struct fulcrum_recorder *recorder, struct track *track,
     double now_s, bool is_chained)
 {
     size_t depth = track->depth - 1;
     const struct frame *frame = &track->frames[depth];
-    struct fulcrum_recorder_event event = {.begin_s = frame->begin_s,
-        .end_s = now_s,
-        .kind = frame->kind,
-        .depth = (uint8_t)depth};
-    if (!cut(recorder, &event)) {
+    /* Cut to the window. */
+    double from_s = edge_s(&recorder->begin_s);
+    double to_s = edge_s(&recorder->end_s);
+    double begin_s = frame->begin_s > from_s ? frame->begin_s : from_s;
+    double end_s = now_s < to_s ? now_s : to_s;
+    if (end_s <= begin_s) {
         return;
     }
+    const struct fulcrum_recorder_event event = {.begin_s = begin_s - from_s,
+        .end_s = end_s - from_s,
+        .kind = frame->kind,
+        .depth = (uint8_t)depth};
     double span_s = event.end_s - event.begin_s;
     struct fulcrum_recorder_total *totals = track->result.totals;
     struct fulcrum_recorder_total *total = &totals[frame->kind];
@@ -281,7 +252,7 @@ static void leave(const struct fulcrum_recorder *recorder, struct track *track,
         track->events[result->event_count++] = event;
     } else {
         result->dropped_count++;
-        result->dropped_s += event.depth == 0 ? event.end_s - event.begin_s : 0.0;
+        result->dropped_s += depth == 0 ? span_s : 0.0;
     }
 }
 
@@ -350,7 +321,6 @@ struct fulcrum_recorder_track fulcrum_recorder_read(
 /* Blocks short enough that most of them run undisturbed. */
 enum { BLOCKS = 61, BLOCK_EVENTS = 500 };
 
-/* Of each block, per event. */
 struct blocks {
     double pair_s[BLOCKS];
     double pair_inside_s[BLOCKS];
@@ -445,8 +415,6 @@ enum fulcrum_status fulcrum_recorder_cost_of_pairs(struct fulcrum_recorder_pairs
     free(cost_frac);
     return FULCRUM_OK;
 }
-
-/* A recording as a trace file. */
 
 /* Both begin with begin_s and end_s. */
 int fulcrum_recorder_by_begin(const void *left, const void *right)

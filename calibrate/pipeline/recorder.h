@@ -4,11 +4,9 @@
 #define FULCRUM_CALIBRATE_PIPELINE_RECORDER_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 #include "model/stage_kind.h"
-#include "model/status.h"
 #include "presets/load/trace_save.h"
 
 /*

@@ -4,16 +4,11 @@
 
 #include <assert.h>
 #include <math.h>
-#include <stdbool.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "calibrate/pipeline/recorder.h"
 #include "model/quantity.h"
-#include "model/stage_kind.h"
-#include "model/status.h"
 #include "model/try.h"
 
 /* One thread's time, cut so that it is in one stage at once. */
@@ -90,66 +85,27 @@ void fulcrum_stage_lane_free(struct fulcrum_stage_lane *lane)
     *lane = (struct fulcrum_stage_lane){.segments = NULL};
 }
 
-/* Which stages run at the same time. */
+/* Which stages run at the same time: a line sweeps over the edges of all lanes. */
 
-/*
- * One line sweeps over time and stops where a lane enters or leaves a stage. The lanes
- * are kept in a heap by their next such edge, so that memory does not grow with events.
- */
-
-/* One lane on the way. */
-struct cursor {
-    const struct fulcrum_stage_lane *lane;
-    size_t segment;
-    bool is_inside; /* of that segment: its end comes next */
+struct edge {
+    double at_s;
+    enum fulcrum_stage_kind kind;
+    bool begins; /* a segment of that kind; false: ends one */
 };
 
 struct sweep {
-    struct cursor *heap; /* owned; the earliest edge first */
-    size_t count;
-    /* How many lanes are in each stage now. */
-    size_t busy[FULCRUM_STAGE_KIND_COUNT];
+    size_t busy[FULCRUM_STAGE_KIND_COUNT]; /* lanes in each stage now */
     double at_s;
     struct fulcrum_stage_overlap overlap;
 };
 
-static const struct fulcrum_stage_segment *segment_of(const struct cursor *cursor)
+static int by_time(const void *left, const void *right)
 {
-    return &cursor->lane->segments[cursor->segment];
+    const struct edge *a = left;
+    const struct edge *b = right;
+    return (a->at_s > b->at_s) - (a->at_s < b->at_s);
 }
 
-static double edge_s(const struct cursor *cursor)
-{
-    const struct fulcrum_stage_segment *segment = segment_of(cursor);
-    return cursor->is_inside ? segment->end_s : segment->begin_s;
-}
-
-/* The one with the earliest edge of a place in the heap and the two below it. */
-static size_t earliest(const struct sweep *sweep, size_t i)
-{
-    size_t least = i;
-    for (size_t child = 2 * i + 1; child <= 2 * i + 2 && child < sweep->count;
-         child++) {
-        if (edge_s(&sweep->heap[child]) < edge_s(&sweep->heap[least])) {
-            least = child;
-        }
-    }
-    return least;
-}
-
-static void sift_down(struct sweep *sweep, size_t i)
-{
-    size_t least = earliest(sweep, i);
-    while (least != i) {
-        struct cursor moved = sweep->heap[i];
-        sweep->heap[i] = sweep->heap[least];
-        sweep->heap[least] = moved;
-        i = least;
-        least = earliest(sweep, i);
-    }
-}
-
-/* Time goes on to `to_s` with every lane where it is. */
 static void advance(struct sweep *sweep, double to_s)
 {
     double span_s = to_s - sweep->at_s;
@@ -174,48 +130,31 @@ enum fulcrum_status fulcrum_stage_sweep(struct fulcrum_stage_overlap *out,
     const struct fulcrum_stage_lane *lanes, size_t count, double end_s,
     struct fulcrum_error *err)
 {
-    struct sweep sweep = {.heap = calloc(count + 1, sizeof *sweep.heap)};
-    TRY_MEMORY(sweep.heap, err, "%zu lanes", count);
+    struct sweep sweep = {.at_s = 0.0};
+    size_t edge_count = 0;
     for (size_t i = 0; i < count; i++) {
-        if (lanes[i].count > 0) {
-            sweep.heap[sweep.count++] = (struct cursor){.lane = &lanes[i]};
+        edge_count += 2 * lanes[i].count;
+    }
+    struct edge *edges = calloc(edge_count + 1, sizeof *edges);
+    TRY_MEMORY(edges, err, "%zu edges of stages", edge_count);
+    struct edge *next = edges;
+    for (size_t i = 0; i < count; i++) {
+        for (size_t k = 0; k < lanes[i].count; k++) {
+            const struct fulcrum_stage_segment *segment = &lanes[i].segments[k];
+            *next++ = (struct edge){segment->begin_s, segment->kind, true};
+            *next++ = (struct edge){segment->end_s, segment->kind, false};
         }
     }
-    for (size_t i = sweep.count; i > 0; i--) {
-        sift_down(&sweep, i - 1);
-    }
-    while (sweep.count > 0 && edge_s(&sweep.heap[0]) < end_s) {
-        advance(&sweep, edge_s(&sweep.heap[0]));
-        /* The earliest lane passes its edge. */
-        struct cursor *cursor = &sweep.heap[0];
-        size_t *busy = &sweep.busy[segment_of(cursor)->kind];
-        if (!cursor->is_inside) {
-            cursor->is_inside = 1;
-            (*busy)++;
-        } else {
-            cursor->is_inside = 0;
-            cursor->segment++;
-            (*busy)--;
-        }
-        if (cursor->segment == cursor->lane->count) {
-            sweep.heap[0] = sweep.heap[--sweep.count];
-        }
-        sift_down(&sweep, 0);
+    qsort(edges, edge_count, sizeof *edges, by_time);
+    for (size_t i = 0; i < edge_count && edges[i].at_s < end_s; i++) {
+        advance(&sweep, edges[i].at_s);
+        size_t *busy = &sweep.busy[edges[i].kind];
+        *busy = edges[i].begins ? *busy + 1 : *busy - 1;
     }
     advance(&sweep, end_s);
-    free(sweep.heap);
+    free(edges);
     *out = sweep.overlap;
     return FULCRUM_OK;
-}
-
-/* Time that costs CPU: waiting does not. */
-static double working_s(const struct fulcrum_stage_track *track)
-{
-    double sum_s = track->outside_s;
-    for (size_t k = 0; k < FULCRUM_STAGE_WORK_COUNT; k++) {
-        sum_s += track->stage_s[k];
-    }
-    return sum_s;
 }
 
 static void fill_track(struct fulcrum_stage_track *out, double window_s,
@@ -242,7 +181,10 @@ static void add_track(struct fulcrum_stage_times *times,
     const struct fulcrum_recorder_track *track,
     const struct fulcrum_recorder_correction *correction)
 {
-    double working = working_s(thread);
+    double working = thread->outside_s; /* what costs CPU: waiting does not */
+    for (size_t k = 0; k < FULCRUM_STAGE_WORK_COUNT; k++) {
+        working += thread->stage_s[k];
+    }
     double worked_s =
         isnan(thread->cpu_s) ? thread->cpu_s : fmin(thread->cpu_s, working);
     double cpu_per_s = working > 0.0 ? worked_s / working : 0.0;
@@ -267,23 +209,6 @@ static void add_track(struct fulcrum_stage_times *times,
             track->event_count > 0 ? track->events[track->event_count - 1].end_s : 0.0;
         times->swept_s = fmin(times->swept_s, last_s);
     }
-}
-
-/* What recording cost the processor that it cost most. */
-static double busiest_recording_s(
-    const struct fulcrum_stage_times *times, const struct fulcrum_recorder *recorder)
-{
-    double most_s = 0.0;
-    for (size_t i = 0; i < times->track_count; i++) {
-        size_t group = fulcrum_recorder_read(recorder, i).processor_group;
-        double sum_s = 0.0;
-        for (size_t j = 0; j < times->track_count; j++) {
-            int same = fulcrum_recorder_read(recorder, j).processor_group == group;
-            sum_s += same ? times->tracks[j].recording_s : 0.0;
-        }
-        most_s = fmax(most_s, sum_s);
-    }
-    return most_s;
 }
 
 static enum fulcrum_status sweep_tracks(struct fulcrum_stage_times *times,
@@ -336,7 +261,17 @@ enum fulcrum_status fulcrum_stage_times_new(struct fulcrum_stage_times *out,
         fill_track(&times.tracks[i], times.window_s, &track, &correction);
         add_track(&times, &times.tracks[i], &track, &correction);
     }
-    times.corrected_window_s = times.window_s - busiest_recording_s(&times, recorder);
+    double most_s = 0.0; /* that recording cost a processor */
+    for (size_t i = 0; i < times.track_count; i++) {
+        size_t group = fulcrum_recorder_read(recorder, i).processor_group;
+        double sum_s = 0.0;
+        for (size_t j = 0; j < times.track_count; j++) {
+            bool is_same = fulcrum_recorder_read(recorder, j).processor_group == group;
+            sum_s += is_same ? times.tracks[j].recording_s : 0.0;
+        }
+        most_s = fmax(most_s, sum_s);
+    }
+    times.corrected_window_s = times.window_s - most_s;
     enum fulcrum_status status = sweep_tracks(&times, recorder, err);
     if (status != FULCRUM_OK) {
         fulcrum_stage_times_free(&times);

@@ -3,12 +3,8 @@
 #ifndef FULCRUM_CALIBRATE_PIPELINE_STAGE_TIMES_H
 #define FULCRUM_CALIBRATE_PIPELINE_STAGE_TIMES_H
 
-#include <stddef.h>
-
-#include "calibrate/pipeline/measure.h"
 #include "calibrate/pipeline/recorder.h"
 #include "model/stage_kind.h"
-#include "model/status.h"
 
 /* One thread's time, cut so that it is in one stage at once; RL-Scope's breakdown. */
 struct fulcrum_stage_segment {
@@ -110,47 +106,5 @@ void fulcrum_stage_times_free(struct fulcrum_stage_times *times);
 double fulcrum_stage_times_share(
     const struct fulcrum_stage_times *times, enum fulcrum_stage_kind kind);
 double fulcrum_stage_times_idle_frac(const struct fulcrum_stage_times *times);
-
-/* The real pipeline with its stages recorded, and without. */
-
-struct fulcrum_measure_stages_options {
-    /* Configurations, actor, learner, window_s...; its window counts are not used. */
-    const struct fulcrum_measure_options *measure;
-    size_t pair_count;      /* windows with and without recording, by turns; >= 1 */
-    const char *trace_path; /* of the last configuration's last window; NULL: none */
-    size_t span_max;        /* of the trace; 0: FULCRUM_TRACE_SPAN_MAX */
-};
-
-/* One configuration. */
-struct fulcrum_measured_stages {
-    struct fulcrum_measure_config config;
-    struct fulcrum_stage_times times; /* of the last recorded window */
-    /* Steps per second, medians. */
-    double recorded_steps_per_s;
-    double unrecorded_steps_per_s;
-    /* As recorded, with the recording's own time taken off. */
-    double corrected_steps_per_s;
-    /* Of the time per step; pair_count 0 where there were fewer than two pairs. */
-    struct fulcrum_recorder_pairs pairs;
-    size_t disturbed_count; /* windows beside which the machine was busy */
-    char failure[FULCRUM_MEASURE_FAILURE_SIZE]; /* why there is nothing; "" */
-};
-
-/* Owned results. */
-struct fulcrum_stages_measurement {
-    size_t count;
-    struct fulcrum_measured_stages *items;
-    struct fulcrum_recorder_cost cost; /* of tight loops: what is taken off */
-};
-
-/*
- * Runs each configuration in pairs of windows, the recorded one first and last by
- * turns, so that a machine that gets busier or warmer favours neither.
- *   fails    as fulcrum_measure; FULCRUM_ERR_FILE (the trace)
- */
-FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_measure_stages(
-    struct fulcrum_stages_measurement **out,
-    const struct fulcrum_measure_stages_options *options, struct fulcrum_error *err);
-void fulcrum_stages_measurement_free(struct fulcrum_stages_measurement *measurement);
 
 #endif

@@ -10,7 +10,6 @@
 #include "calibrate/probe/probe.h"
 
 #include <math.h>
-#include <stdbool.h>
 
 #include "calibrate/device/compute.h"
 #include "model/try.h"
@@ -156,9 +155,9 @@ static enum fulcrum_status device_visit(
                 ? time_launches(state, turn == ALONE ? 1 : ROW, &sample.value, err)
                 : rate_copies(state, byte, &sample.value, err));
         /* The first of each compiles, maps and warms up: not kept. */
-        TRY(own->turn > COPY + own->copies
-                ? fulcrum_sample_keep(state, which, FULCRUM_CLOCK_WALL, &sample, err)
-                : fulcrum_sample_end(state, which, FULCRUM_CLOCK_WALL, &sample, err));
+        bool is_kept = own->turn > COPY + own->copies;
+        TRY((is_kept ? fulcrum_sample_keep : fulcrum_sample_end)(
+            state, which, FULCRUM_CLOCK_WALL, &sample, err));
     }
     return FULCRUM_OK;
 }
@@ -195,12 +194,10 @@ static void device_report(
 const struct fulcrum_probe fulcrum_probe_device = {
     .what = "launches and memory of the GPU",
     .share = 0.05,
-    .headers = {[ALONE] = {.name = "launch", .unit = "s", .condition = "waited for"},
-        [IN_ROW] = {.name = "launch", .unit = "s", .condition = "64 in a row"},
-        [COPY] = {.name = "device_copy",
-            .unit = "byte/s",
-            .x_name = "byte",
-            .condition = "read and written"}},
+    .headers = {[ALONE] = {"launch", "s", NULL, "waited for", false, false, 0},
+        [IN_ROW] = {"launch", "s", NULL, "64 in a row", false, false, 0},
+        [COPY] = {"device_copy", "byte/s", "byte", "read and written", false, false,
+            0}},
     .own_byte = sizeof(struct own),
     .applies = device_applies,
     .close = device_close,

@@ -14,22 +14,12 @@
 
 #include <assert.h>
 #include <math.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "calibrate/device/learner.h"
 #include "calibrate/fit/fit_forms.h"
-#include "calibrate/meter/energy.h"
 #include "calibrate/meter/nvml.h"
-#include "calibrate/random.h"
-#include "calibrate/stopwatch.h"
-#include "model/status.h"
 #include "model/try.h"
-
-/* Keeps a learner's device busy for a given share of the time. */
 
 /* The batch that is inferred: about half the actors of a run. */
 #define INFERENCE_BATCH 64
@@ -101,41 +91,10 @@ enum fulcrum_status fulcrum_duty_cycle_run(struct fulcrum_duty_cycle_reading *ou
 /* Windows are a little longer than the least, since clocks of two programs differ. */
 #define LONGER 1.05
 
-/* What GPUs draw before a program takes one. */
-
 #define BUDGET_FRAC (1.0 / 12.0)
 
 /* A display or a monitoring program shows a percent or two. */
 #define TAKEN_FRAC 0.05
-
-/* Joules of each GPU within the window at hand. */
-static void take_window(struct fulcrum_gpu_idle *out,
-    const struct fulcrum_energy_meterset *set, double window_s)
-{
-    struct fulcrum_energy_domain domain;
-    out->gpu_count = 0;
-    while (out->gpu_count < FULCRUM_GPU_IDLE_GPUS &&
-           fulcrum_energy_gpu(set, out->gpu_count, &domain)) {
-        out->watts[out->gpu_count++][out->sample_count] = domain.window_j / window_s;
-    }
-    out->sample_count++;
-}
-
-/* What does not tell its utilisation is given the benefit of the doubt. */
-static void look_for_others(struct fulcrum_gpu_idle *out, const char *root)
-{
-    struct fulcrum_nvml *nvml = NULL;
-    if (fulcrum_nvml_open(&nvml, root, NULL) != FULCRUM_OK) {
-        return;
-    }
-    for (size_t i = 0; i < out->gpu_count; i++) {
-        double busy_frac = 0;
-        out->is_taken[i] = fulcrum_nvml_ask(nvml, i, FULCRUM_NVML_BUSY_FRAC, &busy_frac,
-                               NULL) == FULCRUM_OK &&
-                           busy_frac > TAKEN_FRAC;
-    }
-    fulcrum_nvml_close(nvml);
-}
 
 static void measure_idle(struct fulcrum_gpu_idle *out,
     struct fulcrum_energy_meterset *set, double budget_s,
@@ -151,7 +110,15 @@ static void measure_idle(struct fulcrum_gpu_idle *out,
         is_on = rest(listener, fulcrum_wall_s() + window_s);
         fulcrum_energy_end(set, 1, &reading);
         if (is_on) {
-            take_window(out, set, reading.window_s);
+            /* Joules of each GPU within the window at hand. */
+            struct fulcrum_energy_domain domain;
+            out->gpu_count = 0;
+            while (out->gpu_count < FULCRUM_GPU_IDLE_GPUS &&
+                   fulcrum_energy_gpu(set, out->gpu_count, &domain)) {
+                out->watts[out->gpu_count++][out->sample_count] =
+                    domain.window_j / reading.window_s;
+            }
+            out->sample_count++;
         }
         if (isnan(reading.gpu_w)) {
             (void)snprintf(
@@ -173,7 +140,15 @@ void fulcrum_gpu_idle_measure(struct fulcrum_gpu_idle *out,
     }
     if (fulcrum_energy_has_gpu(set)) {
         measure_idle(out, set, budget_s, listener);
-        look_for_others(out, options->root);
+        /* What does not tell its utilisation is given the benefit of the doubt. */
+        struct fulcrum_nvml *nvml = NULL;
+        bool is_there = fulcrum_nvml_open(&nvml, options->root, NULL) == FULCRUM_OK;
+        for (size_t i = 0; is_there && i < out->gpu_count; i++) {
+            double busy_frac = 0;
+            (void)fulcrum_nvml_ask(nvml, i, FULCRUM_NVML_BUSY_FRAC, &busy_frac, NULL);
+            out->is_taken[i] = busy_frac > TAKEN_FRAC;
+        }
+        fulcrum_nvml_close(nvml);
     } else {
         (void)snprintf(out->reason, sizeof out->reason, "no meter of GPUs");
     }
@@ -280,26 +255,6 @@ static bool find_gpu(struct own *own, const char *uuid)
     return found_count == 1 && fulcrum_energy_choose_gpu(own->set, own->gpu.name);
 }
 
-/* Leaves a set of the learner's GPU alone, or none with a reason. */
-static enum fulcrum_status open_meter(
-    const struct fulcrum_bench *bench, struct own *own, struct fulcrum_error *err)
-{
-    const struct fulcrum_energy_options options = {.root = bench->meter_root,
-        .uses_gpu = 1,
-        .window_rel = bench->meter_window_rel};
-    TRY(fulcrum_energy_open(&own->set, &options, err));
-    if (!fulcrum_energy_has_gpu(own->set)) {
-        struct fulcrum_energy_reading reading;
-        fulcrum_energy_begin(own->set);
-        fulcrum_energy_end(own->set, 1, &reading);
-        give_up(own, reading.gpu_reason);
-    } else if (!find_gpu(own, bench->learner_info.device.uuid)) {
-        give_up(own, "none of the meter's GPUs, or more than one, can be the "
-                     "learner's: they are told apart by UUID");
-    }
-    return FULCRUM_OK;
-}
-
 /* The training step of a real run, or as much of it as the GPU has memory for. */
 static enum fulcrum_status open_learner(
     const struct fulcrum_bench *bench, struct own *own)
@@ -354,7 +309,21 @@ static enum fulcrum_status gpu_power_open(
     const struct fulcrum_learner_info *info = &bench->learner_info;
     struct own *own = state->own;
     own->random = fulcrum_random_seeded(bench->learner_options.seed);
-    TRY(open_meter(bench, own, err));
+    /* Leaves a set of the learner's GPU alone, or none with a reason. */
+    const struct fulcrum_energy_options options = {.root = bench->meter_root,
+        .uses_gpu = 1,
+        .window_rel = bench->meter_window_rel};
+    TRY(fulcrum_energy_open(&own->set, &options, err));
+    if (!fulcrum_energy_has_gpu(own->set)) {
+        struct fulcrum_energy_reading reading;
+        fulcrum_energy_begin(own->set);
+        fulcrum_energy_end(own->set, 1, &reading);
+        give_up(own, reading.gpu_reason);
+    } else if (!find_gpu(own, bench->learner_info.device.uuid)) {
+        give_up(own, "none of the meter's GPUs, or more than one, can be the "
+                     "learner's: they are told apart by UUID");
+    }
+
     if (own->set == NULL || open_learner(bench, own) != FULCRUM_OK) {
         return FULCRUM_OK;
     }
@@ -465,17 +434,6 @@ static enum fulcrum_status sample_level(
         own->learner, has_all ? 0 : info->device.granted_sm_count, &granted, err);
 }
 
-static struct level *neediest(struct own *own)
-{
-    struct level *found = &own->level[0];
-    for (size_t i = 1; i < own->level_count; i++) {
-        if (own->level[i].trial_count < found->trial_count) {
-            found = &own->level[i];
-        }
-    }
-    return found;
-}
-
 static enum fulcrum_status gpu_power_visit(
     struct fulcrum_probe_state *state, double until_s, struct fulcrum_error *err)
 {
@@ -490,7 +448,12 @@ static enum fulcrum_status gpu_power_visit(
     while (own->set != NULL && fulcrum_bench_goes_on(state->bench, HUGE_VAL) &&
            (is_first || own->owed_s > 0.5 * sample_s)) {
         double begin_s = fulcrum_wall_s();
-        TRY(sample_level(state, neediest(own), err));
+        struct level *neediest = &own->level[0];
+        for (size_t i = 1; i < own->level_count; i++) {
+            bool is_needier = own->level[i].trial_count < neediest->trial_count;
+            neediest = is_needier ? &own->level[i] : neediest;
+        }
+        TRY(sample_level(state, neediest, err));
         own->owed_s -= fulcrum_wall_s() - begin_s;
         is_first = 0;
     }
@@ -526,47 +489,6 @@ static double scale_of(const struct fulcrum_gpu_power_fit *fit)
 {
     return (fit->told & FULCRUM_GPU_POWER_INFERENCE) != 0 ? fmax(fit->inference_rel, 1)
                                                           : 1;
-}
-
-/*
- * Watts tell dynamic_w times the activity of a load, not each: the load that draws most
- * is taken to keep every SM active.
- */
-static void report_parameters(const struct own *own,
-    const struct fulcrum_gpu_power_fit *fit, struct fulcrum_findings *findings)
-{
-    const struct fulcrum_fit_estimate *estimate = fit->fit.parameter;
-    double scale = scale_of(fit);
-    double factor = pow(scale, fit->exponent);
-    double rel_error = estimate[4].standard_error / scale;
-    bool is_training_most = !(scale > 1);
-    const struct finding rows[] = {
-        {"machine.gpu.idle_w", fit->idle_w, estimate[0].standard_error,
-            FULCRUM_GPU_POWER_IDLE},
-        {"machine.gpu.floor_w", fit->floor_w, estimate[1].standard_error,
-            FULCRUM_GPU_POWER_IDLE},
-        {"machine.gpu.dynamic_w", fit->dynamic_w * factor,
-            estimate[2].standard_error * factor, FULCRUM_GPU_POWER_DYNAMIC},
-        {"machine.gpu.power_exponent", fit->exponent, estimate[3].standard_error,
-            FULCRUM_GPU_POWER_EXPONENT},
-        {"workload.network.sm_active_frac", fit->inference_rel / scale,
-            is_training_most ? rel_error : -1, FULCRUM_GPU_POWER_INFERENCE},
-        {"workload.training.sm_active_frac", 1 / scale,
-            is_training_most ? -1 : rel_error / scale, FULCRUM_GPU_POWER_DYNAMIC},
-    };
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        if ((fit->told & rows[i].needs) != 0) {
-            report_finding(own, &rows[i], findings);
-        }
-    }
-    struct fulcrum_gpu *gpu = &findings->calibration->machine.gpu;
-    gpu->idle_w = (fit->told & FULCRUM_GPU_POWER_IDLE) != 0 ? fit->idle_w : gpu->idle_w;
-    gpu->floor_w =
-        (fit->told & FULCRUM_GPU_POWER_IDLE) != 0 ? fit->floor_w : gpu->floor_w;
-    gpu->dynamic_w = (fit->told & FULCRUM_GPU_POWER_DYNAMIC) != 0
-                         ? fit->dynamic_w * factor
-                         : gpu->dynamic_w;
-    gpu->power_exponent = fit->exponent;
 }
 
 /* Draws stay on the curve: idle, floor, dynamic and exponent err together. */
@@ -666,7 +588,42 @@ static void report_fit(
         fulcrum_findings_note(findings, "gpu_power_fit", "%s", why.detail);
         return;
     }
-    report_parameters(state->own, &fit, findings);
+    /*
+     * Watts tell dynamic_w times the activity of a load, not each: the load that draws
+     * most is taken to keep every SM active.
+     */
+    const struct fulcrum_fit_estimate *estimate = fit.fit.parameter;
+    double scale = scale_of(&fit);
+    double factor = pow(scale, fit.exponent);
+    double rel_error = estimate[4].standard_error / scale;
+    bool is_training_most = !(scale > 1);
+    const struct finding rows[] = {
+        {"machine.gpu.idle_w", fit.idle_w, estimate[0].standard_error,
+            FULCRUM_GPU_POWER_IDLE},
+        {"machine.gpu.floor_w", fit.floor_w, estimate[1].standard_error,
+            FULCRUM_GPU_POWER_IDLE},
+        {"machine.gpu.dynamic_w", fit.dynamic_w * factor,
+            estimate[2].standard_error * factor, FULCRUM_GPU_POWER_DYNAMIC},
+        {"machine.gpu.power_exponent", fit.exponent, estimate[3].standard_error,
+            FULCRUM_GPU_POWER_EXPONENT},
+        {"workload.network.sm_active_frac", fit.inference_rel / scale,
+            is_training_most ? rel_error : -1, FULCRUM_GPU_POWER_INFERENCE},
+        {"workload.training.sm_active_frac", 1 / scale,
+            is_training_most ? -1 : rel_error / scale, FULCRUM_GPU_POWER_DYNAMIC},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        if ((fit.told & rows[i].needs) != 0) {
+            report_finding(state->own, &rows[i], findings);
+        }
+    }
+    struct fulcrum_gpu *gpu = &findings->calibration->machine.gpu;
+    gpu->idle_w = (fit.told & FULCRUM_GPU_POWER_IDLE) != 0 ? fit.idle_w : gpu->idle_w;
+    gpu->floor_w =
+        (fit.told & FULCRUM_GPU_POWER_IDLE) != 0 ? fit.floor_w : gpu->floor_w;
+    gpu->dynamic_w = (fit.told & FULCRUM_GPU_POWER_DYNAMIC) != 0
+                         ? fit.dynamic_w * factor
+                         : gpu->dynamic_w;
+    gpu->power_exponent = fit.exponent;
     report_covariances(&fit, findings);
     note_left_out(state, &fit, findings);
     fulcrum_findings_fit(

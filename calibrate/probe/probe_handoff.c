@@ -15,7 +15,6 @@
 #include "calibrate/probe/probe.h"
 
 #include <math.h>
-#include <stdbool.h>
 
 #include "calibrate/actor/request_queue.h"
 #include "calibrate/fit/fit_forms.h"
@@ -60,7 +59,6 @@ struct lap_times {
     double wake_s[BATCH_COUNT];
 };
 
-/* Returns the server's CPU time for one batch. */
 static double serve(struct fulcrum_handoff *handoff, double clock_cost_s)
 {
     double begin_s = fulcrum_thread_cpu_s();
@@ -71,31 +69,6 @@ static double serve(struct fulcrum_handoff *handoff, double clock_cost_s)
     fulcrum_handoff_answer(handoff);
     double end_s = fulcrum_thread_cpu_s();
     return collected_s - begin_s + end_s - spun_s - 2.0 * clock_cost_s;
-}
-
-/* Median CPU time of the server for a batch; `ask_s`: mean one of an actor. */
-static double time_laps(struct fulcrum_handoff *handoff, double clock_cost_s,
-    struct lap_times *laps, double *ask_s)
-{
-    for (int i = 0; i < WARM_UP_COUNT; i++) {
-        (void)serve(handoff, clock_cost_s);
-    }
-    fulcrum_handoff_collect(handoff);
-    (void)fulcrum_handoff_ask_s(handoff);
-    fulcrum_handoff_answer(handoff);
-    double before_s = fulcrum_wall_s();
-    for (int i = 0; i < BATCH_COUNT; i++) {
-        laps->server_s[i] = serve(handoff, clock_cost_s);
-        double after_s = fulcrum_wall_s();
-        laps->trip_s[i] =
-            after_s - before_s - SERVER_SPIN_S - ACTOR_SPIN_S - 4.0 * clock_cost_s;
-        laps->wake_s[i] = fulcrum_handoff_wake_s(handoff);
-        before_s = after_s;
-    }
-    fulcrum_handoff_collect(handoff);
-    *ask_s = fulcrum_handoff_ask_s(handoff);
-    fulcrum_handoff_answer(handoff);
-    return fulcrum_statistics_median(laps->server_s, BATCH_COUNT);
 }
 
 static enum fulcrum_status sample_exchange(struct fulcrum_probe_state *state,
@@ -116,7 +89,26 @@ static enum fulcrum_status sample_exchange(struct fulcrum_probe_state *state,
     TRY(fulcrum_handoff_new(&handoff, &plan, err));
     own->is_apart = fulcrum_handoff_is_apart(handoff);
     TRY_OR_END(fulcrum_sample_begin(state, SERVER, err));
-    sample.value = time_laps(handoff, bench->stopwatch.cpu_cost_s, &laps, &ask_s);
+    double clock_cost_s = bench->stopwatch.cpu_cost_s;
+    for (int i = 0; i < WARM_UP_COUNT; i++) {
+        (void)serve(handoff, clock_cost_s);
+    }
+    fulcrum_handoff_collect(handoff);
+    (void)fulcrum_handoff_ask_s(handoff);
+    fulcrum_handoff_answer(handoff);
+    double before_s = fulcrum_wall_s();
+    for (int i = 0; i < BATCH_COUNT; i++) {
+        laps.server_s[i] = serve(handoff, clock_cost_s);
+        double after_s = fulcrum_wall_s();
+        laps.trip_s[i] =
+            after_s - before_s - SERVER_SPIN_S - ACTOR_SPIN_S - 4.0 * clock_cost_s;
+        laps.wake_s[i] = fulcrum_handoff_wake_s(handoff);
+        before_s = after_s;
+    }
+    fulcrum_handoff_collect(handoff);
+    ask_s = fulcrum_handoff_ask_s(handoff); /* mean of an actor */
+    fulcrum_handoff_answer(handoff);
+    sample.value = fulcrum_statistics_median(laps.server_s, BATCH_COUNT);
     status = fulcrum_sample_end(state, SERVER, FULCRUM_CLOCK_WALL, &sample, err);
 end:
     fulcrum_handoff_free(handoff);
@@ -275,20 +267,11 @@ static void handoff_report(
 const struct fulcrum_probe fulcrum_probe_handoff = {
     .what = "hand-off between threads",
     .share = 0.08,
-    .headers = {[SERVER] = {.name = "handoff_server",
-                    .unit = "s",
-                    .x_name = "batch",
-                    .condition = "alone"},
-        [MANY] = {.name = "handoff_server",
-            .unit = "s",
-            .x_name = "batch",
-            .condition = "4 observations"},
-        [ASK] = {.name = "handoff_actor",
-            .unit = "s",
-            .x_name = "batch",
-            .condition = "alone"},
-        [TRIP] = {.name = "handoff_round_trip", .unit = "s", .condition = "one actor"},
-        [WAKE] = {.name = "handoff_wake", .unit = "s", .condition = "one actor"}},
+    .headers = {[SERVER] = {"handoff_server", "s", "batch", "alone", false, false, 0},
+        [MANY] = {"handoff_server", "s", "batch", "4 observations", false, false, 0},
+        [ASK] = {"handoff_actor", "s", "batch", "alone", false, false, 0},
+        [TRIP] = {"handoff_round_trip", "s", NULL, "one actor", false, false, 0},
+        [WAKE] = {"handoff_wake", "s", NULL, "one actor", false, false, 0}},
     .own_byte = sizeof(struct own),
     .visit = handoff_visit,
     .report = handoff_report,

@@ -11,7 +11,6 @@
 #include "calibrate/probe/probe.h"
 
 #include <math.h>
-#include <stdbool.h>
 
 #include "calibrate/actor/actor_threads.h"
 #include "calibrate/fit/fit_forms.h"
@@ -67,21 +66,15 @@ static enum fulcrum_status inference_open(
                       : FULCRUM_OK;
 }
 
-static size_t index_of(const struct own *own, double size)
-{
-    size_t i = 0;
-    while (own->sizes[i] < size) {
-        i++;
-    }
-    return i;
-}
-
 static enum fulcrum_status sample_size(struct fulcrum_probe_state *state, size_t which,
     double size, struct fulcrum_error *err)
 {
     const struct fulcrum_bench *bench = state->bench;
     struct own *own = state->own;
-    double *rough_s = &own->rough_s[index_of(own, size)];
+    double *rough_s = own->rough_s;
+    for (size_t i = 0; own->sizes[i] < size; i++) {
+        rough_s++;
+    }
     bool is_warm_up = !(*rough_s > 0.0);
     struct fulcrum_learner_work work = {bench->state, (size_t)size,
         is_warm_up ? 0 : (size_t)fmax(WARM_UP_S / *rough_s, 1.0)};
@@ -92,9 +85,8 @@ static enum fulcrum_status sample_size(struct fulcrum_probe_state *state, size_t
     TRY(fulcrum_bench_time(bench, &work, &sample.value, err));
     *rough_s = fmax(sample.value, 1e-9);
     /* The first batch of a size touches memory and picks kernels: not kept. */
-    return is_warm_up
-               ? fulcrum_sample_end(state, which, bench->learner->clock, &sample, err)
-               : fulcrum_sample_keep(state, which, bench->learner->clock, &sample, err);
+    return (is_warm_up ? fulcrum_sample_end : fulcrum_sample_keep)(
+        state, which, bench->learner->clock, &sample, err);
 }
 
 static enum fulcrum_status sample_until(struct fulcrum_probe_state *state, size_t which,
@@ -111,7 +103,6 @@ static enum fulcrum_status sample_until(struct fulcrum_probe_state *state, size_
     return FULCRUM_OK;
 }
 
-/* Every size once without keeping it. */
 static enum fulcrum_status warm_up(
     struct fulcrum_probe_state *state, struct fulcrum_error *err)
 {
@@ -132,8 +123,7 @@ static enum fulcrum_status inference_visit(
     struct own *own = state->own;
     double slice_s = until_s - fulcrum_wall_s();
     TRY(warm_up(state, err));
-    /* The sizes between once each main one would be sampled several times in a visit.
-     */
+    /* The sizes between, once a visit has time for several samples of each main one. */
     double pass_s = 0.0;
     for (size_t i = 0; i < own->size_count; i++) {
         pass_s += fmax(own->rough_s[i], BLOCK_S) + 0.001;

@@ -20,16 +20,16 @@ struct own {
     double byte;      /* growth with all of them */
 };
 
-static enum fulcrum_status open_and_step(struct fulcrum_stepper *stepper,
-    const struct fulcrum_stage *stage, size_t number, struct fulcrum_error *err)
+/* Once: memory that was freed is taken again, so that a second look sees no growth. */
+static enum fulcrum_status memory_visit(
+    struct fulcrum_probe_state *state, double until_s, struct fulcrum_error *err)
 {
-    TRY(fulcrum_stepper_open(stepper, stage, number, err));
-    return fulcrum_stepper_run(stepper, STEP_COUNT, NULL, err);
-}
-
-static enum fulcrum_status grow(struct fulcrum_probe_state *state,
-    struct fulcrum_stepper *steppers, double until_s, struct fulcrum_error *err)
-{
+    struct own *own = state->own;
+    if (own->env_count > 0) {
+        return FULCRUM_OK;
+    }
+    struct fulcrum_stepper *steppers = calloc(ENV_MAX, sizeof *steppers);
+    TRY_MEMORY(steppers, err, "%d environments", ENV_MAX);
     double start_byte = fulcrum_host_memory_byte(0, 0);
     enum fulcrum_status status = FULCRUM_OK;
     size_t count = 0;
@@ -38,30 +38,17 @@ static enum fulcrum_status grow(struct fulcrum_probe_state *state,
     while (count < ENV_MAX && grown_byte < GROWTH_BYTE &&
            (count < ENV_MIN || fulcrum_bench_goes_on(state->bench, until_s))) {
         struct fulcrum_stepper *stepper = &steppers[count];
-        TRY_OR_END(open_and_step(stepper, &state->bench->stage, count, err));
+        TRY_OR_END(fulcrum_stepper_open(stepper, &state->bench->stage, count, err));
+        TRY_OR_END(fulcrum_stepper_run(stepper, STEP_COUNT, NULL, err));
         elsewhere_byte += fulcrum_stepper_memory_byte(stepper);
         grown_byte = fulcrum_host_memory_byte(0, 0) - start_byte + elsewhere_byte;
         count++;
     }
-    *(struct own *)state->own = (struct own){count, grown_byte};
+    *own = (struct own){count, grown_byte};
 end:
     for (size_t i = 0; i < ENV_MAX && steppers[i].env != NULL; i++) {
         fulcrum_stepper_close(&steppers[i]);
     }
-    return status;
-}
-
-/* Once: memory that was freed is taken again, so that a second look sees no growth. */
-static enum fulcrum_status memory_visit(
-    struct fulcrum_probe_state *state, double until_s, struct fulcrum_error *err)
-{
-    const struct own *own = state->own;
-    if (own->env_count > 0) {
-        return FULCRUM_OK;
-    }
-    struct fulcrum_stepper *steppers = calloc(ENV_MAX, sizeof *steppers);
-    TRY_MEMORY(steppers, err, "%d environments", ENV_MAX);
-    enum fulcrum_status status = grow(state, steppers, until_s, err);
     free(steppers);
     return status;
 }

@@ -108,12 +108,10 @@ static void pause_report(
 const struct fulcrum_probe fulcrum_probe_pause = {
     .what = "inference after a pause",
     .share = 0.06,
-    .headers = {[WARM] = {.name = "inference_before_pause",
-                    .unit = "s",
-                    .condition = "batches of 8"},
-        [AFTER] = {.name = "inference_after_pause",
-            .x_name = "pause_s",
-            .condition = "batches of 8, over warm ones"}},
+    .headers = {[WARM] = {"inference_before_pause", "s", NULL, "batches of 8", false,
+                    false, 0},
+        [AFTER] = {"inference_after_pause", NULL, "pause_s",
+            "batches of 8, over warm ones", false, false, 0}},
     .visit = pause_visit,
     .report = pause_report,
 };

@@ -16,7 +16,6 @@
 
 #include "calibrate/actor/actor_threads.h"
 #include "calibrate/fit/fit_forms.h"
-#include "calibrate/meter/meter.h"
 #include "model/try.h"
 
 /* Counters tick about once a millisecond: shorter windows would read their steps. */
@@ -229,10 +228,8 @@ static void power_report(
 const struct fulcrum_probe fulcrum_probe_power = {
     .what = "power of the processor",
     .share = 0.12,
-    .headers = {[PACKAGE] = {.name = "package_power",
-                    .unit = "W",
-                    .x_name = "busy_cores"},
-        [MEMORY] = {.name = "memory_power", .unit = "W", .x_name = "busy_cores"}},
+    .headers = {[PACKAGE] = {"package_power", "W", "busy_cores", NULL, false, false, 0},
+        [MEMORY] = {"memory_power", "W", "busy_cores", NULL, false, false, 0}},
     .own_byte = sizeof(struct own),
     .open = power_open,
     .close = power_close,

@@ -10,7 +10,6 @@
 #include "calibrate/probe/probe.h"
 
 #include <math.h>
-#include <stdbool.h>
 
 #include "calibrate/actor/placement.h"
 #include "model/try.h"
@@ -53,16 +52,6 @@ static enum fulcrum_status share_open(
     options.train_unroll = (size_t)fmin(bench->nominal.unroll, UNROLL_MOST);
     options.train_burn_in = (size_t)fmin(bench->nominal.burn_in, BURN_IN_MOST);
     return bench->learner->open(&options, &own->training, &info, err);
-}
-
-/* One training step alone, on the learner's clock, after one to warm up. */
-static enum fulcrum_status time_training(const struct fulcrum_bench *bench,
-    struct fulcrum_learner_state *training, double *out, struct fulcrum_error *err)
-{
-    struct fulcrum_learner_work work = {training, 0, 1};
-    TRY(fulcrum_bench_time(bench, &work, out, err));
-    work.repeats = (size_t)fmax(ceil(SAMPLE_S / fmax(*out, 1e-6)), 1.0);
-    return fulcrum_bench_time(bench, &work, out, err);
 }
 
 /* Batches on the calling thread until the training is done, or for SAMPLE_S without. */
@@ -130,7 +119,11 @@ static enum fulcrum_status share_visit(
         size_t batches = 0;
         double train_s = 0.0;
         TRY(fulcrum_sample_begin(state, 0, err));
-        TRY(time_training(state->bench, own->training, &train_s, err));
+        /* One training step alone, on the learner's clock, after one to warm up. */
+        struct fulcrum_learner_work work = {own->training, 0, 1};
+        TRY(fulcrum_bench_time(state->bench, &work, &train_s, err));
+        work.repeats = (size_t)fmax(ceil(SAMPLE_S / fmax(train_s, 1e-6)), 1.0);
+        TRY(fulcrum_bench_time(state->bench, &work, &train_s, err));
         TRY(infer(state->bench, NULL, &batches, &span, err));
         double batch_s = fulcrum_span_on(span, clock) / (double)batches;
         TRY(share(state, train_s, batch_s, &out.value, err));

@@ -176,17 +176,15 @@ struct follower {
     double slope;
 };
 
-enum { FOLLOWERS = 6 };
-
-static size_t list_followers(
-    const struct fulcrum_sm_fit *fit, struct follower out[FOLLOWERS])
+static void report_fit(
+    const struct fulcrum_sm_fit *fit, struct fulcrum_findings *findings)
 {
     struct fulcrum_design design;
     fulcrum_design_init(&design);
     struct fulcrum_workload_network shares = design.workload.network;
     double rest = shares.sm_frac + shares.dram_frac + shares.latency_frac;
     double left = 1.0 - fit->math_frac;
-    const struct follower all[FOLLOWERS] = {
+    const struct follower followers[] = {
         {"workload.network.launch_bound_frac", "launch_bound_frac",
             fit->launch_bound_frac, 1.0},
         {"workload.network.math_frac", "math_frac", fit->math_frac, 1.0},
@@ -199,50 +197,30 @@ static size_t list_followers(
         {"workload.training.launch_bound_frac", "train_launch_bound_frac",
             fit->train_launch_bound_frac, 1.0},
     };
-    memcpy(out, all, sizeof all);
-    return isnan(fit->train_launch_bound_frac) ? FOLLOWERS - 1 : FOLLOWERS;
-}
-
-static size_t index_of(const struct fulcrum_fit_result *fit, const char *name)
-{
-    size_t i = 0;
-    while (strcmp(fit->parameter[i].name, name) != 0) {
-        i++;
-    }
-    return i;
-}
-
-static void report_follower(const struct fulcrum_sm_fit *fit,
-    const struct follower *follower, struct fulcrum_findings *findings)
-{
-    const struct fulcrum_fit_estimate *estimate =
-        fulcrum_fit_find(&fit->fit, follower->share);
-    fulcrum_findings_parameter(findings, follower->path,
-        &(struct fulcrum_parameter){.value = follower->value,
-            .standard_error = fabs(follower->slope) * estimate->standard_error,
-            .origin = FULCRUM_ORIGIN_FITTED},
-        "%s of (5)-(6) through %zu medians over batches and SMs of this GPU; %.0f %% "
-        "of it is the prior%s",
-        follower->share, fit->fit.residuals.count, 100.0 * estimate->prior_share,
-        follower->slope < 0.0 ? "; kept in the proportions of a V100" : "");
-}
-
-static void report_fit(
-    const struct fulcrum_sm_fit *fit, struct fulcrum_findings *findings)
-{
-    struct follower followers[FOLLOWERS];
-    size_t count = list_followers(fit, followers);
+    size_t count = sizeof followers / sizeof followers[0];
+    count -= isnan(fit->train_launch_bound_frac) ? 1 : 0;
     for (size_t i = 0; i < count; i++) {
-        report_follower(fit, &followers[i], findings);
+        const struct fulcrum_fit_estimate *estimate =
+            fulcrum_fit_find(&fit->fit, followers[i].share);
+        fulcrum_findings_parameter(findings, followers[i].path,
+            &(struct fulcrum_parameter){.value = followers[i].value,
+                .standard_error = fabs(followers[i].slope) * estimate->standard_error,
+                .origin = FULCRUM_ORIGIN_FITTED},
+            "%s of (5)-(6) through %zu medians over batches and SMs of this GPU; %.0f "
+            "%% "
+            "of it is the prior%s",
+            followers[i].share, fit->fit.residuals.count, 100.0 * estimate->prior_share,
+            followers[i].slope < 0.0 ? "; kept in the proportions of a V100" : "");
     }
     /* How the errors of the fields go together. */
     const struct fulcrum_fit_result *result = &fit->fit;
     for (size_t k = 0; k < count * count; k++) {
         const struct follower *a = &followers[k / count];
         const struct follower *b = &followers[k % count];
-        size_t row = index_of(result, a->share);
-        size_t column = index_of(result, b->share);
-        double covariance = result->covariance[row * result->parameter_count + column];
+        ptrdiff_t row = fulcrum_fit_find(result, a->share) - result->parameter;
+        ptrdiff_t column = fulcrum_fit_find(result, b->share) - result->parameter;
+        double covariance =
+            result->covariance[row * (ptrdiff_t)result->parameter_count + column];
         if (a < b && isfinite(covariance)) {
             fulcrum_findings_covariance(
                 findings, a->path, b->path, a->slope * b->slope * covariance);
@@ -255,7 +233,6 @@ static void report_fit(
     fulcrum_findings_value(findings, "sm_train_step_s", "s", fit->train_step_s);
 }
 
-/* The medians of every item on every number of SMs that was sampled. */
 static void sm_report(
     struct fulcrum_probe_state *state, struct fulcrum_findings *findings)
 {

@@ -26,16 +26,12 @@
 #include <math.h>
 #include <pthread.h>
 #include <stdatomic.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "calibrate/actor/placement.h"
 #include "calibrate/statistics.h"
-#include "model/status.h"
 #include "model/try.h"
-
-/* A learner kept busy on a thread of its own. */
 
 /* Large enough to be busy with arithmetic, short enough to end soon. */
 #define BATCH_COUNT 32
@@ -111,8 +107,7 @@ enum fulcrum_status fulcrum_background_load_end(struct fulcrum_background_load *
     return status;
 }
 
-/* Blocks of steps last about this long: far above a clock read and a time slice's end.
- */
+/* Blocks of steps last about this long: far above a clock read. */
 #define BLOCK_S 0.005
 
 /*
@@ -267,16 +262,6 @@ static double block_s(const struct fulcrum_probe_state *state)
     return is_elsewhere(state) ? BLOCK_ELSEWHERE_S : fmax(BLOCK_S, steps_s);
 }
 
-/* The environment whose turn it is; those in processes of their own leave out the one
- * that blocks are asked of. */
-static struct fulcrum_stepper *next_in_turn(struct own *own)
-{
-    bool skips = fulcrum_stepper_has_log(&own->stepper) && own->other_count > 0;
-    size_t first = skips ? 1 : 0;
-    own->turn = own->turn < own->other_count ? own->turn + 1 : first;
-    return own->turn == 0 ? &own->stepper : &own->others[own->turn - 1];
-}
-
 /* Steps of one environment after the other, as an actor's thread makes them. */
 static enum fulcrum_status run_in_turn(
     struct own *own, size_t count, size_t *resets, struct fulcrum_error *err)
@@ -284,23 +269,20 @@ static enum fulcrum_status run_in_turn(
     *resets = 0;
     for (size_t i = 0; i < count; i++) {
         size_t ended = 0;
-        TRY(fulcrum_stepper_run(next_in_turn(own), 1, &ended, err));
+        /* The environment whose turn it is; those in processes of their own leave out
+         * the one that blocks are asked of. */
+        bool skips = fulcrum_stepper_has_log(&own->stepper) && own->other_count > 0;
+        size_t first = skips ? 1 : 0;
+        own->turn = own->turn < own->other_count ? own->turn + 1 : first;
+        TRY(fulcrum_stepper_run(
+            own->turn == 0 ? &own->stepper : &own->others[own->turn - 1], 1, &ended,
+            err));
         *resets += ended;
     }
     return FULCRUM_OK;
 }
 
-/* A block: what steps in a process of its own is asked for all of it at once. */
-static enum fulcrum_status run_block(
-    struct own *own, size_t count, size_t *resets, struct fulcrum_error *err)
-{
-    return fulcrum_stepper_has_log(&own->stepper)
-               ? fulcrum_stepper_run(&own->stepper, count, resets, err)
-               : run_in_turn(own, count, resets, err);
-}
-
-/* The mean of a block of steps, the clock read only at its ends; `which`: BLOCK, BUSY.
- */
+/* The mean of a block of steps, clock read at its ends; `which`: BLOCK, BUSY. */
 static enum fulcrum_status sample_block(
     struct fulcrum_probe_state *state, size_t which, struct fulcrum_error *err)
 {
@@ -311,7 +293,10 @@ static enum fulcrum_status sample_block(
     TRY(fulcrum_sample_begin(state, which, err));
     double elsewhere_s = fulcrum_stepper_cpu_s(&own->stepper);
     struct fulcrum_span begin = fulcrum_span_begin();
-    TRY(run_block(own, (size_t)count, &resets, err));
+    /* What steps in a process of its own is asked for all of the block at once. */
+    TRY(is_elsewhere(state)
+            ? fulcrum_stepper_run(&own->stepper, (size_t)count, &resets, err)
+            : run_in_turn(own, (size_t)count, &resets, err));
     struct fulcrum_span span = fulcrum_span_end(&bench->stopwatch, begin);
     elsewhere_s = fulcrum_stepper_cpu_s(&own->stepper) - elsewhere_s;
     struct fulcrum_sample sample = {.value = (span.cpu_s + elsewhere_s) / count};
@@ -323,7 +308,6 @@ static enum fulcrum_status sample_block(
         &state->recording[which == BUSY ? BUSY_RESETS : RESETS], &sample, err);
 }
 
-/* Steps that were timed one by one, and the resets between them. */
 struct single_times {
     double *step_s;
     double *reset_s;
@@ -368,7 +352,6 @@ static enum fulcrum_status time_there(struct fulcrum_stepper *stepper,
     return status;
 }
 
-/* Adds `count` values with one canary beside all of them. */
 static enum fulcrum_status add_all(struct fulcrum_recording *recording,
     const double *value_s, size_t count, double canary_s, struct fulcrum_error *err)
 {
@@ -379,36 +362,32 @@ static enum fulcrum_status add_all(struct fulcrum_recording *recording,
     return FULCRUM_OK;
 }
 
-static enum fulcrum_status sample_times(struct fulcrum_probe_state *state,
-    struct single_times *times, struct fulcrum_error *err)
-{
-    const struct fulcrum_bench *bench = state->bench;
-    struct own *own = state->own;
-    struct fulcrum_sample all = {.x = 0.0};
-    TRY(fulcrum_sample_begin(state, SINGLE, err));
-    TRY(is_elsewhere(state) ? time_there(&own->stepper, times, err)
-                            : time_here(&own->stepper, &bench->stopwatch, times, err));
-    TRY(fulcrum_sample_end(state, SINGLE, FULCRUM_CLOCK_CPU, &all, err));
-    own->step_count += (double)times->step_count;
-    own->reset_count += (double)times->reset_count;
-    if (times_singles(bench)) {
-        TRY(add_all(&state->recording[SINGLE], times->step_s, times->step_count,
-            all.canary_s, err));
-    }
-    return add_all(&state->recording[RESET], times->reset_s, times->reset_count,
-        all.canary_s, err);
-}
-
-/* A block of steps that are timed one by one. */
 static enum fulcrum_status sample_singles(
     struct fulcrum_probe_state *state, struct fulcrum_error *err)
 {
-    size_t count = (size_t)fmax(ceil(block_s(state) / state->bench->step_s), 1.0);
+    const struct fulcrum_bench *bench = state->bench;
+    struct own *own = state->own;
+    size_t count = (size_t)fmax(ceil(block_s(state) / bench->step_s), 1.0);
     count = count < SINGLE_BLOCK_MAX ? count : SINGLE_BLOCK_MAX;
     double *room = calloc(2 * count, sizeof *room);
     TRY_MEMORY(room, err, "%zu single steps", count);
     struct single_times times = {room, room + count, count, 0};
-    enum fulcrum_status status = sample_times(state, &times, err);
+    struct fulcrum_sample all = {.x = 0.0};
+    enum fulcrum_status status = FULCRUM_OK;
+    TRY_OR_END(fulcrum_sample_begin(state, SINGLE, err));
+    TRY_OR_END(is_elsewhere(state)
+                   ? time_there(&own->stepper, &times, err)
+                   : time_here(&own->stepper, &bench->stopwatch, &times, err));
+    TRY_OR_END(fulcrum_sample_end(state, SINGLE, FULCRUM_CLOCK_CPU, &all, err));
+    own->step_count += (double)times.step_count;
+    own->reset_count += (double)times.reset_count;
+    if (times_singles(bench)) {
+        TRY_OR_END(add_all(&state->recording[SINGLE], times.step_s, times.step_count,
+            all.canary_s, err));
+    }
+    status = add_all(
+        &state->recording[RESET], times.reset_s, times.reset_count, all.canary_s, err);
+end:
     free(room);
     return status;
 }
@@ -453,7 +432,6 @@ static enum fulcrum_status sample_short_blocks(
         &state->recording[SINGLE], value_s, SHORT_BLOCK_COUNT, all.canary_s, err);
 }
 
-/* One reset after the other: for environments whose reset is too short to time. */
 static enum fulcrum_status sample_reset_block(
     struct fulcrum_probe_state *state, struct fulcrum_error *err)
 {
@@ -472,7 +450,6 @@ static enum fulcrum_status sample_reset_block(
     return fulcrum_sample_keep(state, RESET, FULCRUM_CLOCK_CPU, &sample, err);
 }
 
-/* Of this thread and of all that step for it. */
 static double stepping_cpu_s(const struct own *own)
 {
     double cpu_s = fulcrum_thread_cpu_s() + fulcrum_stepper_cpu_s(&own->stepper);
@@ -501,23 +478,17 @@ static enum fulcrum_status time_handed(
     return fulcrum_sample_keep(state, HANDED, FULCRUM_CLOCK_CPU, &sample, err);
 }
 
-/* On the processors where those environments are. */
-static enum fulcrum_status sample_handed(
-    struct fulcrum_probe_state *state, struct fulcrum_error *err)
-{
-    struct fulcrum_cpu_list before;
-    TRY(bind_as_actors(&before, err));
-    enum fulcrum_status status = time_handed(state, err);
-    (void)fulcrum_cpu_list_bind(&before);
-    return status;
-}
-
 static enum fulcrum_status sample_parts(
     struct fulcrum_probe_state *state, struct fulcrum_error *err)
 {
     bool is_full = state->recording[SINGLE].count >= SINGLE_MAX;
     if (is_elsewhere(state)) {
-        TRY(sample_handed(state, err));
+        /* On the processors where those environments are. */
+        struct fulcrum_cpu_list before;
+        TRY(bind_as_actors(&before, err));
+        enum fulcrum_status status = time_handed(state, err);
+        (void)fulcrum_cpu_list_bind(&before);
+        TRY(status);
     }
     if (times_singles(state->bench)) {
         return is_full ? FULCRUM_OK : sample_singles(state, err);
@@ -608,25 +579,6 @@ static double *sorted_values(const struct fulcrum_recording *recording, size_t *
     return values;
 }
 
-/*
- * Variance of a step with the reset that may follow it: both are independent, and a
- * reset follows with the same chance after every step.
- */
-static double single_cv(const struct step_figures *figures, double *sorted,
-    size_t count, double reset_second_moment)
-{
-    double ceiling = fulcrum_statistics_quantile(sorted, count, WINSOR_QUANTILE);
-    for (size_t i = count; i > 0 && sorted[i - 1] > ceiling; i--) {
-        sorted[i - 1] = ceiling;
-    }
-    double often = figures->reset_per_step;
-    double reset_s = figures->reset.used > 0 ? figures->reset.mean : 0.0;
-    double variance = count > 1 ? gsl_stats_variance(sorted, 1, count) : 0.0;
-    variance += often * reset_second_moment - often * reset_s * often * reset_s;
-    double mean_s = gsl_stats_mean(sorted, 1, count) + often * reset_s;
-    return mean_s > 0.0 ? sqrt(fmax(variance, 0.0)) / mean_s : 0.0;
-}
-
 static double second_moment(const struct fulcrum_recording *recording)
 {
     size_t count = 0;
@@ -662,8 +614,21 @@ static void report_singles(struct fulcrum_probe_state *state,
         fulcrum_findings_value(findings, quantiles[i].name, "s",
             fulcrum_statistics_quantile(sorted, count, quantiles[i].frac));
     }
-    figures->cv =
-        single_cv(figures, sorted, count, second_moment(&state->recording[RESET]));
+    /*
+     * Variance of a step with the reset that may follow it: both are independent, and a
+     * reset follows with the same chance after every step.
+     */
+    double ceiling = fulcrum_statistics_quantile(sorted, count, WINSOR_QUANTILE);
+    for (size_t i = count; i > 0 && sorted[i - 1] > ceiling; i--) {
+        sorted[i - 1] = ceiling;
+    }
+    double often = figures->reset_per_step;
+    double reset_s = figures->reset.used > 0 ? figures->reset.mean : 0.0;
+    double variance = count > 1 ? gsl_stats_variance(sorted, 1, count) : 0.0;
+    variance += often * second_moment(&state->recording[RESET]) -
+                often * reset_s * often * reset_s;
+    double mean_s = gsl_stats_mean(sorted, 1, count) + often * reset_s;
+    figures->cv = mean_s > 0.0 ? sqrt(fmax(variance, 0.0)) / mean_s : 0.0;
     fulcrum_findings_note(findings, "actor_step_distribution",
         "from %zu single steps without their resets; %d of them are kept, evenly "
         "thinned; the cv takes the longest 0.1 %% at their quantile",
@@ -814,23 +779,14 @@ static void step_report(
 const struct fulcrum_probe fulcrum_probe_step = {
     .what = "step time",
     .share = 0.16,
-    .headers = {[BLOCK] = {.name = "actor_step", .unit = "s", .condition = "alone"},
-        [BUSY] = {.name = "actor_step",
-            .unit = "s",
-            .condition = "other side busy",
-            .is_busy = true},
-        [RESET] = {.name = "reset", .unit = "s", .condition = "alone"},
-        [HANDED] = {.name = "actor_step_handed_over",
-            .unit = "s",
-            .condition = "alone"},
-        [SINGLE] = {.name = "actor_step_single",
-            .unit = "s",
-            .condition = "alone",
-            .most_in_file = SINGLE_REPORT_MAX},
-        [RESETS] = {.name = "resets_per_step", .is_inside = true},
-        [BUSY_RESETS] = {.name = "resets_per_step",
-            .is_busy = true,
-            .is_inside = true}},
+    .headers = {[BLOCK] = {"actor_step", "s", NULL, "alone", false, false, 0},
+        [BUSY] = {"actor_step", "s", NULL, "other side busy", true, false, 0},
+        [RESET] = {"reset", "s", NULL, "alone", false, false, 0},
+        [HANDED] = {"actor_step_handed_over", "s", NULL, "alone", false, false, 0},
+        [SINGLE] = {"actor_step_single", "s", NULL, "alone", false, false,
+            SINGLE_REPORT_MAX},
+        [RESETS] = {"resets_per_step", NULL, NULL, NULL, false, true, 0},
+        [BUSY_RESETS] = {"resets_per_step", NULL, NULL, NULL, true, true, 0}},
     .own_byte = sizeof(struct own),
     .open = step_open,
     .close = step_close,

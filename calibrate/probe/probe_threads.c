@@ -13,7 +13,6 @@
 #include "calibrate/probe/probe.h"
 
 #include <math.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -70,17 +69,6 @@ static enum fulcrum_status threads_open(
         count[own->count_count - 1], bench->step_s, err);
 }
 
-/* Whether other programs took CPU time that the threads of a window could have used. */
-static bool is_held_up(const struct fulcrum_probe_state *state, double share,
-    const struct fulcrum_actor_threads_reading *reading, double busy_s)
-{
-    double threads = state->bench->machine.cpu.thread_count;
-    double others_s = busy_s - reading->cpu_s;
-    bool has_others =
-        isnan(busy_s) || others_s > OTHERS_FRAC * threads * reading->wall_s;
-    return share < CPU_SHARE_MIN && has_others;
-}
-
 static enum fulcrum_status sample_window(struct fulcrum_probe_state *state,
     double count, double window_s, struct fulcrum_sample *out,
     struct fulcrum_error *err)
@@ -96,40 +84,24 @@ static enum fulcrum_status sample_window(struct fulcrum_probe_state *state,
     double busy_s = fulcrum_host_busy_s(&begin, &end);
     double share =
         reading.cpu_s / (reading.wall_s * fmin(count, bench->machine.cpu.thread_count));
+    /* Others may have taken CPU time that the threads could have used. */
+    double threads = state->bench->machine.cpu.thread_count;
+    double others_s = busy_s - reading.cpu_s;
+    bool has_others =
+        isnan(busy_s) || others_s > OTHERS_FRAC * threads * reading.wall_s;
     *out = (struct fulcrum_sample){.x = count,
         .value = reading.step_count / reading.wall_s,
-        .marked = is_held_up(state, share, &reading, busy_s)};
+        .marked = share < CPU_SHARE_MIN && has_others};
     TRY(fulcrum_sample_keep(state, THROUGHPUT, FULCRUM_CLOCK_WALL, out, err));
     struct fulcrum_sample cpu_share = *out;
     cpu_share.value = share;
     TRY(fulcrum_recording_add(&state->recording[CPU_SHARE], &cpu_share, err));
-    /* For the ratio: what the threads would have done with the time that others took.
-     */
+    /* For the ratio: what the threads would have done in the time others took. */
     out->value /= out->marked ? fmax(share, CPU_SHARE_FLOOR) : 1.0;
     return FULCRUM_OK;
 }
 
-/* The ratio to one thread: what slows the whole machine down cancels. */
-static enum fulcrum_status add_ratio(struct fulcrum_probe_state *state,
-    const struct fulcrum_sample *many, const struct fulcrum_sample one[2],
-    struct fulcrum_error *err)
-{
-    double alone_per_s = 0.5 * (one[0].value + one[1].value);
-    if (!(alone_per_s > 0.0)) {
-        return FULCRUM_OK;
-    }
-    struct fulcrum_sample ratio = {
-        .x = many->x,
-        .value = many->value / alone_per_s,
-        .canary_s = fmax(many->canary_s, fmax(one[0].canary_s, one[1].canary_s)),
-        .marked = many->marked || one[0].marked || one[1].marked,
-    };
-    return fulcrum_recording_add(&state->recording[CAPACITY], &ratio, err);
-}
-
-/*
- * One thread, many, one, many, one: at least once every count on the first visit.
- */
+/* One thread, many, one, many, one: at least once every count on the first visit. */
 static enum fulcrum_status threads_visit(
     struct fulcrum_probe_state *state, double until_s, struct fulcrum_error *err)
 {
@@ -152,8 +124,16 @@ static enum fulcrum_status threads_visit(
                            : 1.0;
         TRY(sample_window(state, count, window_s, &many, err));
         TRY(sample_window(state, 1.0, window_s, &one[1], err));
-        if (many.x > 1.0) {
-            TRY(add_ratio(state, &many, one, err));
+        /* The ratio to one thread: what slows the whole machine down cancels. */
+        double alone_per_s = 0.5 * (one[0].value + one[1].value);
+        if (many.x > 1.0 && alone_per_s > 0.0) {
+            const struct fulcrum_sample ratio = {
+                .x = many.x,
+                .value = many.value / alone_per_s,
+                .canary_s = fmax(many.canary_s, fmax(one[0].canary_s, one[1].canary_s)),
+                .marked = many.marked || one[0].marked || one[1].marked,
+            };
+            TRY(fulcrum_recording_add(&state->recording[CAPACITY], &ratio, err));
         }
         one[0] = one[1];
         done++;
@@ -229,23 +209,6 @@ static void report_curve_field(const struct curve_field *field,
         100.0 * estimate->prior_share);
 }
 
-static enum fulcrum_status tabulate(const struct curve_points *points,
-    struct fulcrum_calibration *calibration, struct fulcrum_error *err)
-{
-    size_t count = (size_t)points->x[points->count - 1];
-    double *capacity = calloc(count, sizeof *capacity);
-    TRY_MEMORY(capacity, err, "capacity table");
-    enum fulcrum_status status = fulcrum_cpu_curve_tabulate(capacity, count,
-        &(struct fulcrum_samples){
-            "throughput over threads", points->x, points->y, points->count},
-        1.0 / points->alone_per_s, err);
-    if (status == FULCRUM_OK) {
-        status = fulcrum_calibration_set_capacity(calibration, capacity, count, err);
-    }
-    free(capacity);
-    return status;
-}
-
 /* No form through these points: the table alone stands. */
 static enum fulcrum_status fit_curve(const struct fulcrum_cpu *cpu,
     const struct curve_points *points, struct fulcrum_findings *findings)
@@ -287,7 +250,17 @@ static enum fulcrum_status fit_curve(const struct fulcrum_cpu *cpu,
         return fulcrum_fail(findings->err, status, "%s", why.detail);
     }
     TRY(findings->status);
-    return tabulate(points, calibration, findings->err);
+    size_t count = (size_t)points->x[points->count - 1];
+    double *capacity = calloc(count, sizeof *capacity);
+    TRY_MEMORY(capacity, findings->err, "capacity table");
+    status = fulcrum_cpu_curve_tabulate(
+        capacity, count, &samples, 1.0 / points->alone_per_s, findings->err);
+    if (status == FULCRUM_OK) {
+        status = fulcrum_calibration_set_capacity(
+            calibration, capacity, count, findings->err);
+    }
+    free(capacity);
+    return status;
 }
 
 static void threads_report(
@@ -316,14 +289,11 @@ static void threads_report(
 const struct fulcrum_probe fulcrum_probe_threads = {
     .what = "throughput of actor threads",
     .share = 0.26,
-    .headers = {[THROUGHPUT] = {.name = "throughput",
-                    .unit = "steps/s",
-                    .x_name = "threads",
-                    .condition = "alone"},
-        [CAPACITY] = {.name = "capacity", .x_name = "threads", .condition = "alone"},
-        [CPU_SHARE] = {.name = "throughput_cpu_share",
-            .x_name = "threads",
-            .condition = "alone"}},
+    .headers = {[THROUGHPUT] = {"throughput", "steps/s", "threads", "alone", false,
+                    false, 0},
+        [CAPACITY] = {"capacity", NULL, "threads", "alone", false, false, 0},
+        [CPU_SHARE] = {"throughput_cpu_share", NULL, "threads", "alone", false, false,
+            0}},
     .own_byte = sizeof(struct own),
     .open = threads_open,
     .close = threads_close,

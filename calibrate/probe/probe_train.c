@@ -11,7 +11,6 @@
 #include "calibrate/probe/probe.h"
 
 #include <math.h>
-#include <stdbool.h>
 
 #include "calibrate/fit/fit_forms.h"
 #include "model/try.h"
@@ -102,9 +101,8 @@ static enum fulcrum_status sample_step(
     TRY(fulcrum_bench_time(bench, &work, &sample.value, err));
     own->rough_s[i] = fmax(sample.value, 1e-9);
     /* The first step touches its buffers for the first time: not kept. */
-    return is_warm_up
-               ? fulcrum_sample_end(state, 0, bench->learner->clock, &sample, err)
-               : fulcrum_sample_keep(state, 0, bench->learner->clock, &sample, err);
+    return (is_warm_up ? fulcrum_sample_end : fulcrum_sample_keep)(
+        state, 0, bench->learner->clock, &sample, err);
 }
 
 static enum fulcrum_status train_visit(
@@ -155,25 +153,6 @@ static enum fulcrum_status train_visit(
 
 static const char step_path[] = "workload.training.train_step_s";
 
-static void report_measured(
-    const struct fulcrum_probe_state *state, struct fulcrum_findings *findings)
-{
-    const struct fulcrum_bench *bench = state->bench;
-    const struct own *own = state->own;
-    struct fulcrum_summary summary = fulcrum_findings_median(
-        findings, &state->recording[0], own->flop[own->plan.count - 1]);
-    if (summary.used == 0) {
-        return;
-    }
-    fulcrum_findings_parameter(findings, step_path,
-        &(struct fulcrum_parameter){.value = summary.median,
-            .standard_error = summary.standard_error,
-            .scale = FULCRUM_SCALE_LOG},
-        "median %s time of %zu training steps of %.0f samples",
-        fulcrum_clock_name(bench->learner->clock), summary.used, bench->nominal.batch);
-    fulcrum_findings_summary(findings, "train_step_s", "s", &summary);
-}
-
 /* The line over 1e9 operations: for steps of other sizes than the nominal one. */
 static bool fit_line(const struct fulcrum_probe_state *state,
     struct fulcrum_line_fit *line, struct fulcrum_findings *findings)
@@ -210,7 +189,19 @@ static void train_report(
         fulcrum_train_work_flop(&own->work, &state->bench->nominal));
     bool has_line = fit_line(state, &line, findings);
     if (own->plan.count > 0 && own->plan.is_nominal) {
-        report_measured(state, findings);
+        const struct fulcrum_bench *bench = state->bench;
+        struct fulcrum_summary summary = fulcrum_findings_median(
+            findings, &state->recording[0], own->flop[own->plan.count - 1]);
+        if (summary.used > 0) {
+            fulcrum_findings_parameter(findings, step_path,
+                &(struct fulcrum_parameter){.value = summary.median,
+                    .standard_error = summary.standard_error,
+                    .scale = FULCRUM_SCALE_LOG},
+                "median %s time of %zu training steps of %.0f samples",
+                fulcrum_clock_name(bench->learner->clock), summary.used,
+                bench->nominal.batch);
+            fulcrum_findings_summary(findings, "train_step_s", "s", &summary);
+        }
     } else if (has_line) {
         const struct fulcrum_train_size *nominal = &state->bench->nominal;
         double work = fulcrum_train_work_flop(&own->work, nominal) / GIGA;
@@ -242,10 +233,7 @@ static void train_report(
 const struct fulcrum_probe fulcrum_probe_train = {
     .what = "training step",
     .share = 0.20,
-    .headers = {{.name = "train_step",
-        .unit = "s",
-        .x_name = "train_step_flop",
-        .condition = "alone"}},
+    .headers = {{"train_step", "s", "train_step_flop", "alone", false, false, 0}},
     .own_byte = sizeof(struct own),
     .open = train_open,
     .close = train_close,

@@ -11,7 +11,7 @@
 
 #include <assert.h>
 #include <math.h>
-#include <stddef.h>
+#include <string.h>
 
 /* Rounds of about this length are long against a sample and short against a drift. */
 #define ROUND_S 7.0
@@ -58,8 +58,6 @@ double fulcrum_schedule_visit_end(const struct fulcrum_schedule *schedule,
     return elapsed_s + left_s * schedule->share[probe] / to_come;
 }
 
-/* On how many SMs a GPU is measured. */
-
 /*
  * Times go with 1 / SMs, so that shares get closer towards the fewest; those of Inci et
  * al.'s Figure 4 (all, 3/4, 1/2, 1/4, 1/8) are among them.
@@ -67,59 +65,30 @@ double fulcrum_schedule_visit_end(const struct fulcrum_schedule *schedule,
 static const double shares[] = {
     1.0, 0.0, 0.5, 0.25, 0.75, 0.125, 0.375, 0.0625, 0.1875, 0.3125, 0.625, 0.875};
 
-/* The nearest number that is granted; at least the fewest. */
-static double granted(const struct fulcrum_sm_steps *steps, double share)
-{
-    double above = share * steps->all - steps->least;
-    double count = steps->least + fmax(round(above / steps->step), 0.0) * steps->step;
-    return share >= 1.0 || count > steps->all ? steps->all : count;
-}
-
-static int has(const double *counts, size_t count, double value)
-{
-    for (size_t i = 0; i < count; i++) {
-        if (fabs(counts[i] - value) < 0.5) {
-            return 1;
-        }
-    }
-    return 0;
-}
-
 size_t fulcrum_sm_counts(
     double out[FULCRUM_SM_COUNTS_MAX], const struct fulcrum_sm_steps *steps)
 {
+    bool has_parts = steps->least < steps->all && steps->step > 0.0;
     size_t count = 0;
     for (size_t i = 0; i < sizeof shares / sizeof shares[0]; i++) {
-        double value = steps->least < steps->all && steps->step > 0.0
-                           ? granted(steps, shares[i])
-                           : steps->all;
-        if (!has(out, count, value)) {
+        double value = steps->all;
+        if (has_parts && shares[i] < 1.0) {
+            /* The nearest number that is granted; at least the fewest. */
+            double above = round((shares[i] * value - steps->least) / steps->step);
+            value = fmin(value, steps->least + fmax(above, 0.0) * steps->step);
+        }
+        size_t k = 0;
+        while (k < count && !(fabs(out[k] - value) < 0.5)) {
+            k++;
+        }
+        if (k == count) {
             out[count++] = value;
         }
     }
     return count;
 }
 
-/* At how many threads throughput is measured. */
-
 #define SMALL_THREAD_COUNT 8
-
-/* Keeps `out` increasing and without doubles; insertion sort over a handful. */
-static size_t insert(size_t *out, size_t count, size_t value)
-{
-    size_t at = 0;
-    while (at < count && out[at] < value) {
-        at++;
-    }
-    if (at < count && out[at] == value) {
-        return count;
-    }
-    for (size_t i = count; i > at; i--) {
-        out[i] = out[i - 1];
-    }
-    out[at] = value;
-    return count + 1;
-}
 
 size_t fulcrum_thread_counts(size_t out[FULCRUM_THREAD_COUNTS_MAX], size_t core_count,
     size_t thread_count, size_t most)
@@ -136,14 +105,19 @@ size_t fulcrum_thread_counts(size_t out[FULCRUM_THREAD_COUNTS_MAX], size_t core_
     };
     size_t count = 0;
     for (size_t i = 0; i < sizeof wanted / sizeof wanted[0]; i++) {
-        if (wanted[i] >= 1 && wanted[i] <= most) {
-            count = insert(out, count, wanted[i]);
+        size_t at = count; /* insertion sort, without doubles */
+        while (at > 0 && out[at - 1] > wanted[i]) {
+            at--;
+        }
+        bool is_there = at > 0 && out[at - 1] == wanted[i];
+        if (wanted[i] >= 1 && wanted[i] <= most && !is_there) {
+            memmove(out + at + 1, out + at, (count - at) * sizeof *out);
+            out[at] = wanted[i];
+            count++;
         }
     }
     return count;
 }
-
-/* Training steps small enough to measure, and the step they stand for. */
 
 /*
  * Shorter sequences before fewer sequences: matrices keep their width, hence their
@@ -172,8 +146,7 @@ static struct fulcrum_train_size shrink(
     };
 }
 
-/* The nominal size, and half and a quarter of its sequences, as far as they are whole.
- */
+/* The nominal size, and half and a quarter of its sequences, as far as whole. */
 static struct fulcrum_train_plan around_nominal(
     const struct fulcrum_train_size *nominal)
 {
@@ -193,10 +166,10 @@ struct fulcrum_train_plan fulcrum_train_plan_of(const struct fulcrum_train_work 
     const struct fulcrum_train_size *nominal, double flop_per_s, double limit_s)
 {
     double most_flop = limit_s * flop_per_s;
-    struct fulcrum_train_plan plan = around_nominal(nominal);
     if (fulcrum_train_work_flop(work, nominal) <= most_flop) {
-        return plan;
+        return around_nominal(nominal);
     }
+    struct fulcrum_train_plan plan = {.is_nominal = 0};
     struct fulcrum_train_size top =
         shrink(nominal, nominal->batch, fmin(UNROLL_MIN, nominal->unroll));
     while (fulcrum_train_work_flop(work, &top) > most_flop && top.batch > 1.0) {
@@ -210,8 +183,6 @@ struct fulcrum_train_plan fulcrum_train_plan_of(const struct fulcrum_train_work 
     }
     /* Without memory a step has no length: then the number of samples is the ladder. */
     int by_length = top.unroll >= UNROLL_MIN;
-    plan.is_nominal = 0;
-    plan.count = 0;
     for (int part = 4; part >= 1; part /= 2) {
         double batch = by_length ? top.batch : fmax(floor(top.batch / part), 1.0);
         double unroll = by_length ? floor(top.unroll / part) : top.unroll;

@@ -24,14 +24,6 @@ static const enum fulcrum_predicted kept[] = {FULCRUM_OUTPUT_steps_per_s,
     FULCRUM_OUTPUT_cpu_w, FULCRUM_OUTPUT_gpu_w, FULCRUM_OUTPUT_system_w};
 enum { KEPT = sizeof kept / sizeof kept[0] };
 
-const struct fulcrum_observation *fulcrum_compared_observation(
-    const struct fulcrum_comparison *comparison, const struct fulcrum_compared *item)
-{
-    return &comparison->reference->points[item->point].observations[item->observation];
-}
-
-/* Checks. */
-
 static const char *const outcomes[] = {"passed", "failed", "skipped"};
 
 void fulcrum_check_add(struct fulcrum_table *checks, const char *suite,
@@ -84,8 +76,6 @@ static void say_moved(struct fulcrum_string *fault, double from, double to)
     }
 }
 
-/* Runs. */
-
 /* As a stored run keeps it: with six digits; NAN stays NAN. */
 static double six_digits(double value)
 {
@@ -130,25 +120,6 @@ void fulcrum_baseline_add_design(struct fulcrum_table *designs, const char *mach
     }
 }
 
-static void check_schema(const struct fulcrum_node *root)
-{
-    struct fulcrum_node schema = fulcrum_node_member(root, "schema");
-    struct fulcrum_node name = fulcrum_node_member(&schema, "name");
-    struct fulcrum_node version = fulcrum_node_member(&schema, "version");
-    char text[64];
-    double number = 0.0;
-    if (fulcrum_node_text(&name, text, sizeof text) && strcmp(text, SCHEMA) != 0 &&
-        strcmp(text, "fulcrum-validate") != 0) {
-        fulcrum_node_fault(&name, FULCRUM_ERR_FORMAT,
-            "expected \"%s\" or \"fulcrum-validate\", as 'fulcrum validate' writes",
-            SCHEMA);
-    }
-    if (fulcrum_node_number(&version, &number) && number != (double)SCHEMA_VERSION) {
-        fulcrum_node_fault(&version, FULCRUM_ERR_FORMAT,
-            "expected %d, the version that this program reads", SCHEMA_VERSION);
-    }
-}
-
 /* Whether each row has all of some columns, of texts or of numbers. */
 static bool has_cells(
     const struct fulcrum_table *table, bool are_texts, const char *const *keys)
@@ -188,7 +159,21 @@ enum fulcrum_status fulcrum_baseline_read(
     TRY(fulcrum_document_read(path, &document, err));
     struct fulcrum_reader reader = {.file = path};
     struct fulcrum_node root = fulcrum_node_root(&reader, document);
-    check_schema(&root);
+    struct fulcrum_node schema = fulcrum_node_member(&root, "schema");
+    struct fulcrum_node name = fulcrum_node_member(&schema, "name");
+    struct fulcrum_node version = fulcrum_node_member(&schema, "version");
+    char text[64];
+    double number = 0.0;
+    if (fulcrum_node_text(&name, text, sizeof text) && strcmp(text, SCHEMA) != 0 &&
+        strcmp(text, "fulcrum-validate") != 0) {
+        fulcrum_node_fault(&name, FULCRUM_ERR_FORMAT,
+            "expected \"%s\" or \"fulcrum-validate\", as 'fulcrum validate' writes",
+            SCHEMA);
+    }
+    if (fulcrum_node_number(&version, &number) && number != (double)SCHEMA_VERSION) {
+        fulcrum_node_fault(&version, FULCRUM_ERR_FORMAT,
+            "expected %d, the version that this program reads", SCHEMA_VERSION);
+    }
     struct fulcrum_node points = fulcrum_node_member(&root, "points");
     size_t count = 0;
     enum fulcrum_status status = FULCRUM_OK;
@@ -212,8 +197,6 @@ end:
     fulcrum_document_free(document);
     return status;
 }
-
-/* What has moved. */
 
 /* A row of a table of points or designs. The JSON of `validate` has more digits than a
  * stored run. */
@@ -369,40 +352,35 @@ size_t fulcrum_baseline_check_set(
     return count;
 }
 
-/* Names the output that has moved furthest beyond the limit. */
-static void check_design(
-    const struct fulcrum_baseline_check *baseline, const struct row *stored)
-{
-    static const char *const texts[] = {"machine", "workload", NULL};
-    const struct row now = find_row(baseline, stored, "designs", texts, "actor_count");
-    struct fulcrum_string fault = {0};
-    const char *furthest = NULL;
-    double most_rel = baseline->moved_rel;
-    for (size_t k = 0; now.table != NULL && k < KEPT; k++) {
-        const char *key = fulcrum_output_name(kept[k]);
-        double moved_rel =
-            fulcrum_relative_change(number_of(stored, key), number_of(&now, key));
-        furthest = moved_rel > most_rel ? key : furthest;
-        most_rel = fmax(most_rel, moved_rel);
-    }
-    if (now.table == NULL) {
-        fulcrum_string_add(&fault, "is not predicted any more");
-    } else if (furthest != NULL) {
-        fulcrum_string_add(&fault, "%s ", furthest);
-        say_moved(&fault, number_of(stored, furthest), number_of(&now, furthest));
-    }
-    fulcrum_check_add(baseline->checks, text_of(stored, "machine"),
-        FULCRUM_CHECK_FAILED, &fault, "%s, %.0f actors", text_of(stored, "workload"),
-        number_of(stored, "actor_count"));
-}
-
 void fulcrum_baseline_check_designs(const struct fulcrum_baseline_check *baseline)
 {
     size_t count = count_rows(baseline->stored, "designs");
     for (size_t i = 0; i < count; i++) {
         const struct row stored = {
             fulcrum_result_table_of(baseline->stored, "designs"), i};
-        check_design(baseline, &stored);
+        /* Names the output that has moved furthest beyond the limit. */
+        static const char *const texts[] = {"machine", "workload", NULL};
+        const struct row now =
+            find_row(baseline, &stored, "designs", texts, "actor_count");
+        struct fulcrum_string fault = {0};
+        const char *furthest = NULL;
+        double most_rel = baseline->moved_rel;
+        for (size_t k = 0; now.table != NULL && k < KEPT; k++) {
+            const char *key = fulcrum_output_name(kept[k]);
+            double moved_rel =
+                fulcrum_relative_change(number_of(&stored, key), number_of(&now, key));
+            furthest = moved_rel > most_rel ? key : furthest;
+            most_rel = fmax(most_rel, moved_rel);
+        }
+        if (now.table == NULL) {
+            fulcrum_string_add(&fault, "is not predicted any more");
+        } else if (furthest != NULL) {
+            fulcrum_string_add(&fault, "%s ", furthest);
+            say_moved(&fault, number_of(&stored, furthest), number_of(&now, furthest));
+        }
+        fulcrum_check_add(baseline->checks, text_of(&stored, "machine"),
+            FULCRUM_CHECK_FAILED, &fault, "%s, %.0f actors",
+            text_of(&stored, "workload"), number_of(&stored, "actor_count"));
     }
 }
 
@@ -417,8 +395,7 @@ static bool has_set(
     return false;
 }
 
-/* Whether the run has sets of a stored point's reference, and none of them is stored.
- */
+/* The run has sets of a stored point's reference, and none of them is stored. */
 static bool is_new_under_another_name(
     const struct fulcrum_baseline_check *baseline, const struct row *point)
 {

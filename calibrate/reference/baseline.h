@@ -3,16 +3,10 @@
 #ifndef FULCRUM_CALIBRATE_REFERENCE_BASELINE_H
 #define FULCRUM_CALIBRATE_REFERENCE_BASELINE_H
 
-#include <stdbool.h>
-
 #include "calibrate/reference/validation.h"
 #include "model/predict/predict.h"
 #include "model/result.h"
 #include "model/string.h"
-
-/* What an item of a comparison observed. Borrowed. */
-const struct fulcrum_observation *fulcrum_compared_observation(
-    const struct fulcrum_comparison *comparison, const struct fulcrum_compared *item);
 
 /* What was checked: rows of a table with "suite", "name", "outcome" and "text". */
 

@@ -1,21 +1,12 @@
-/* comparison.c - what was observed beside what is predicted, and how far they differ.
- */
+/* comparison.c - what was observed beside what is predicted, and their difference. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "calibrate/reference/comparison.h"
 
 #include <assert.h>
 #include <math.h>
-#include <stdbool.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "model/design/calibration.h"
-#include "model/design/reference.h"
-#include "model/status.h"
-
-/* What of a reference a calibration's fit has seen, as its notes tell. */
 
 /* Whether "a, b, c:d" has the item of `length`, followed by its end or one of `ends`.
  * Items are compared where they begin, as a series may have ", " in its name. */
@@ -103,16 +94,10 @@ struct fulcrum_compared *fulcrum_comparison_add(struct fulcrum_comparison *compa
     return item;
 }
 
-static int admits(const struct fulcrum_comparison *comparison,
-    const struct fulcrum_compared *item, const char *series,
-    enum fulcrum_comparison_filter filter)
+const struct fulcrum_observation *fulcrum_compared_observation(
+    const struct fulcrum_comparison *comparison, const struct fulcrum_compared *item)
 {
-    if (series != NULL &&
-        strcmp(comparison->reference->points[item->point].series, series) != 0) {
-        return 0;
-    }
-    return filter == FULCRUM_COMPARE_ALL ||
-           (filter == FULCRUM_COMPARE_FITTED) == (item->is_fitted != 0);
+    return &comparison->reference->points[item->point].observations[item->observation];
 }
 
 struct fulcrum_comparison_errors fulcrum_comparison_errors(
@@ -125,7 +110,11 @@ struct fulcrum_comparison_errors fulcrum_comparison_errors(
     for (size_t i = 0; i < comparison->count; i++) {
         const struct fulcrum_compared *item = &comparison->items[i];
         double value = baseline < 0 ? item->predicted : item->baseline[baseline];
-        if (!admits(comparison, item, series, filter) || isnan(value)) {
+        const char *of = comparison->reference->points[item->point].series;
+        bool is_admitted = filter == FULCRUM_COMPARE_ALL ||
+                           (filter == FULCRUM_COMPARE_FITTED) == item->is_fitted;
+        if ((series != NULL && strcmp(of, series) != 0) || !is_admitted ||
+            isnan(value)) {
             continue;
         }
         double error = (value - item->observed) / item->observed;
@@ -137,8 +126,7 @@ struct fulcrum_comparison_errors fulcrum_comparison_errors(
         sum.bias_frac += error;
         if (baseline < 0 && !isnan(item->lo)) {
             with_interval += 1.0;
-            /* Within the interval, where rounding of the observation may have moved it.
-             */
+            /* Within the interval, where rounding may have moved the observation. */
             double slack = isnan(item->half_width) ? 0.0 : item->half_width;
             bool is_covered = item->observed >= item->lo - slack &&
                               item->observed <= item->hi + slack;

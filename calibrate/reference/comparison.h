@@ -1,15 +1,10 @@
-/* comparison.h - what was observed beside what is predicted, and how far they differ.
- */
+/* comparison.h - what was observed beside what is predicted, and their difference. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef FULCRUM_CALIBRATE_REFERENCE_COMPARISON_H
 #define FULCRUM_CALIBRATE_REFERENCE_COMPARISON_H
 
-#include <stdbool.h>
-#include <stddef.h>
-
 #include "model/design/calibration.h"
 #include "model/design/reference.h"
-#include "model/status.h"
 
 /* What of a reference a calibration's fit has seen, as its notes tell. */
 
@@ -97,6 +92,10 @@ void fulcrum_comparison_clear(struct fulcrum_comparison *comparison);
  */
 struct fulcrum_compared *fulcrum_comparison_add(struct fulcrum_comparison *comparison,
     size_t point, size_t observation, double predicted);
+
+/* What an item of a comparison observed. Borrowed. */
+const struct fulcrum_observation *fulcrum_compared_observation(
+    const struct fulcrum_comparison *comparison, const struct fulcrum_compared *item);
 
 /*
  * The errors of the predictions, or of a baseline.

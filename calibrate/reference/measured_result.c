@@ -3,7 +3,6 @@
 #include "calibrate/reference/measured_result.h"
 
 #include <math.h>
-#include <stdbool.h>
 #include <stdio.h>
 
 #include "model/quantity.h"
@@ -18,8 +17,7 @@ static double relative_error(
            1.0;
 }
 
-/* The place of item `i` among those with windows; their order is that of predictions.
- */
+/* The place of item `i` among those with windows, which predictions are in order of. */
 static size_t point_of(const struct fulcrum_measured_points *points, size_t i)
 {
     size_t point = 0;
@@ -156,22 +154,6 @@ static void add_point(
                                  : "not measured");
 }
 
-static void add_window(struct fulcrum_table *table, size_t point,
-    const struct fulcrum_measure_window *window)
-{
-    fulcrum_table_row(table);
-    fulcrum_table_number(table, "point", NULL, (double)point);
-    fulcrum_table_number(table, "steps_per_s", NULL, window->steps_per_s);
-    fulcrum_table_number(table, "mean_batch", NULL, window->mean_batch);
-    fulcrum_table_number(table, "actor_cpu_s", NULL, window->actor_cpu_s);
-    fulcrum_table_number(table, "server_cpu_s", NULL, window->server_cpu_s);
-    fulcrum_table_number(table, "train_steps", NULL, window->train_step_count);
-    fulcrum_table_number(table, "canary_rel", NULL, window->canary_rel);
-    fulcrum_table_number(table, "canary_s", NULL, window->canary_s);
-    fulcrum_table_number(table, "others_frac", NULL, window->others_frac);
-    fulcrum_table_number(table, "disturbed", NULL, window->is_disturbed);
-}
-
 static void add_notes(
     struct fulcrum_result *result, const struct fulcrum_measured_points *points)
 {
@@ -225,53 +207,14 @@ static void add_notes(
     }
 }
 
-/* What ran, and how well it was predicted. */
-static void add_points(
-    struct fulcrum_result *result, const struct fulcrum_measured_points *points)
-{
-    const struct fulcrum_measurement *found = points->measurement;
-    char cpus[128];
-    fulcrum_result_text(result, "machine", "machine", found->machine.cpu.name);
-    fulcrum_result_text(result, "actor", "actor", found->actor);
-    fulcrum_result_text(result, "learner", "learner", found->learner);
-    fulcrum_cpu_list_write(&found->placement.actors, cpus, sizeof cpus);
-    fulcrum_result_text(result, "actor_cpus", "actors on processors", cpus);
-    fulcrum_cpu_list_write(&found->placement.server, cpus, sizeof cpus);
-    fulcrum_result_text(result, "server_cpus", "server on processors", cpus);
-    fulcrum_result_flag(result, "complete", NULL, found->is_complete);
-    fulcrum_result_text(result, "calibration", "calibration",
-        points->calibration != NULL ? points->calibration->name : NULL);
-    if (points->predictions != NULL) {
-        add_errors(result, "undisturbed", points, false);
-        add_errors(result, "all", points, true);
-    }
-    struct fulcrum_table *table = fulcrum_result_table(result, "points", "");
-    for (size_t i = 0; i < found->count; i++) {
-        add_point(table, points, i);
-    }
-    if (fulcrum_table_constant(table, "envs_per_actor") <= 1.0) {
-        fulcrum_table_hide(table, "envs_per_actor");
-    }
-    /* Every window: whoever reads the file may judge anew. */
-    struct fulcrum_table *windows = fulcrum_result_table(result, "windows", NULL);
-    for (size_t i = 0; i < found->count; i++) {
-        for (size_t k = 0; k < found->items[i].window_count; k++) {
-            add_window(windows, i, &found->items[i].windows[k]);
-        }
-    }
-    add_notes(result, points);
-}
-
 /*
  * A row for each stage that a run was in; then one for thread time in no stage, which
  * has no place in wall time, and one for wall time in which all waited, which no thread
  * has.
  */
 
-/* The rows after those of the stages. */
 enum { ROW_OUTSIDE = FULCRUM_STAGE_KIND_COUNT, ROW_IDLE, ROW_COUNT };
 
-/* One configuration with its stages recorded. */
 struct run {
     char name[128];
     const struct fulcrum_measured_stages *measured;
@@ -289,9 +232,9 @@ static bool has_share(size_t row)
 static void add_shares(
     struct fulcrum_table *table, const struct fulcrum_stage_times *times, size_t row)
 {
-    enum fulcrum_stage_kind kind = (enum fulcrum_stage_kind)row;
     double cpu_only =
-        has_share(row) ? fulcrum_stage_times_share(times, kind) : FULCRUM_UNKNOWN;
+        has_share(row) ? fulcrum_stage_times_share(times, (enum fulcrum_stage_kind)row)
+                       : FULCRUM_UNKNOWN;
     double none = has_share(row) ? 0.0 : FULCRUM_UNKNOWN;
     fulcrum_table_number(table, "share_frac", "share",
         row == ROW_IDLE ? fulcrum_stage_times_idle_frac(times) : cpu_only);
@@ -440,20 +383,6 @@ static void note_recording(struct fulcrum_result *result, const struct run *run)
     }
 }
 
-/* Whether configurations differ in how they batch. */
-static bool has_rules(const struct fulcrum_stages_measurement *stages)
-{
-    const struct fulcrum_measure_config *first = &stages->items[0].config;
-    bool differ = false;
-    for (size_t i = 1; i < stages->count; i++) {
-        const struct fulcrum_measure_config *config = &stages->items[i].config;
-        differ = differ || config->policy != first->policy ||
-                 config->batch_size != first->batch_size ||
-                 config->population_frac != first->population_frac;
-    }
-    return differ;
-}
-
 /* Of configuration `i`, named "8 actors" and what else tells configurations apart. */
 static struct run run_of(const struct fulcrum_measured_points *points, size_t i)
 {
@@ -465,7 +394,15 @@ static struct run run_of(const struct fulcrum_measured_points *points, size_t i)
     if (config->envs_per_actor > 1) {
         (void)snprintf(envs, sizeof envs, " of %zu", config->envs_per_actor);
     }
-    if (has_rules(points->stages)) {
+    bool differ = false; /* configurations, in how they batch */
+    for (size_t k = 1; k < points->stages->count; k++) {
+        const struct fulcrum_measure_config *first = &points->stages->items[0].config;
+        const struct fulcrum_measure_config *other = &points->stages->items[k].config;
+        differ = differ || other->policy != first->policy ||
+                 other->batch_size != first->batch_size ||
+                 other->population_frac != first->population_frac;
+    }
+    if (differ) {
         fulcrum_measured_series(config, rule, sizeof rule);
     }
     (void)snprintf(run.name, sizeof run.name, "%zu actor%s%s%s%s", config->actor_count,
@@ -527,7 +464,49 @@ struct fulcrum_result *fulcrum_measured_result(
     const struct fulcrum_measured_points *points)
 {
     struct fulcrum_result *result = fulcrum_result_new("fulcrum-measure");
-    add_points(result, points);
+    const struct fulcrum_measurement *found = points->measurement;
+    char cpus[128];
+    fulcrum_result_text(result, "machine", "machine", found->machine.cpu.name);
+    fulcrum_result_text(result, "actor", "actor", found->actor);
+    fulcrum_result_text(result, "learner", "learner", found->learner);
+    fulcrum_cpu_list_write(&found->placement.actors, cpus, sizeof cpus);
+    fulcrum_result_text(result, "actor_cpus", "actors on processors", cpus);
+    fulcrum_cpu_list_write(&found->placement.server, cpus, sizeof cpus);
+    fulcrum_result_text(result, "server_cpus", "server on processors", cpus);
+    fulcrum_result_flag(result, "complete", NULL, found->is_complete);
+    fulcrum_result_text(result, "calibration", "calibration",
+        points->calibration != NULL ? points->calibration->name : NULL);
+    if (points->predictions != NULL) {
+        add_errors(result, "undisturbed", points, false);
+        add_errors(result, "all", points, true);
+    }
+    struct fulcrum_table *table = fulcrum_result_table(result, "points", "");
+    for (size_t i = 0; i < found->count; i++) {
+        add_point(table, points, i);
+    }
+    if (fulcrum_table_constant(table, "envs_per_actor") <= 1.0) {
+        fulcrum_table_hide(table, "envs_per_actor");
+    }
+    /* Every window: whoever reads the file may judge anew. */
+    struct fulcrum_table *windows = fulcrum_result_table(result, "windows", NULL);
+    for (size_t i = 0; i < found->count; i++) {
+        for (size_t k = 0; k < found->items[i].window_count; k++) {
+            const struct fulcrum_measure_window *window = &found->items[i].windows[k];
+            fulcrum_table_row(windows);
+            fulcrum_table_number(windows, "point", NULL, (double)i);
+            fulcrum_table_number(windows, "steps_per_s", NULL, window->steps_per_s);
+            fulcrum_table_number(windows, "mean_batch", NULL, window->mean_batch);
+            fulcrum_table_number(windows, "actor_cpu_s", NULL, window->actor_cpu_s);
+            fulcrum_table_number(windows, "server_cpu_s", NULL, window->server_cpu_s);
+            fulcrum_table_number(
+                windows, "train_steps", NULL, window->train_step_count);
+            fulcrum_table_number(windows, "canary_rel", NULL, window->canary_rel);
+            fulcrum_table_number(windows, "canary_s", NULL, window->canary_s);
+            fulcrum_table_number(windows, "others_frac", NULL, window->others_frac);
+            fulcrum_table_number(windows, "disturbed", NULL, window->is_disturbed);
+        }
+    }
+    add_notes(result, points);
     fulcrum_measured_add_stages(result, points);
     return result;
 }

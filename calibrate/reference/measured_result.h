@@ -4,8 +4,7 @@
 #define FULCRUM_CALIBRATE_REFERENCE_MEASURED_RESULT_H
 
 #include "calibrate/pipeline/measure.h"
-#include "calibrate/pipeline/stage_times.h"
-#include "calibrate/reference/reference_prediction.h"
+#include "calibrate/reference/throughput.h"
 #include "model/design/calibration.h"
 #include "model/predict/predict.h"
 #include "model/result.h"

@@ -14,7 +14,6 @@
 #include <gsl/gsl_multifit.h>
 #include <gsl/gsl_vector.h>
 #include <math.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -116,7 +115,6 @@ static const char *observed_of(
                : "steps_per_s";
 }
 
-/* Takes the first observation whose quantity has the pattern. */
 static enum fulcrum_status read_observed(const struct curve *curve,
     struct reading *reading, const char *pattern, const char *expected,
     struct fulcrum_error *err)
@@ -362,37 +360,31 @@ static const char *share_path(const struct fulcrum_reference_point *point)
                : NULL;
 }
 
-/* Loads in the order of the first number that is set. */
-static enum fulcrum_status read_rate(
-    const struct curve *curve, struct reading *reading, struct fulcrum_error *err)
-{
-    size_t load = 0;
-    while (load < reading->from->setting_count &&
-           !isfinite(reading->from->settings[load].number)) {
-        load++;
-    }
-    const char *rate = observed_of(reading->from, "tokens_per_s");
-    FAIL_IF(load == reading->from->setting_count ||
-                fulcrum_observed_find(reading->from, rate) ==
-                    reading->from->observation_count,
-        err, FULCRUM_ERR_MISSING,
-        "reference %s: points[%zu] has no activity, expected set.load_frac, "
-        "set.gpu_util_frac, or a number that is set beside an observed "
-        "tokens_per_s or steps_per_s",
-        curve->reference->name, reading->point);
-    TRY(read_observed(curve, reading, rate, "rate", err));
-    reading->place = reading->from->settings[load].number;
-    reading->x = reading->y;
-    return FULCRUM_OK;
-}
-
 static enum fulcrum_status read_watts(
     const struct curve *curve, struct reading *reading, struct fulcrum_error *err)
 {
     static const struct range share = {0, 1, "a share from 0 to 1"};
     bool is_gpu = curve->reference->predictor == FULCRUM_PREDICTOR_GPU_POWER;
     if (share_path(curve->first) == NULL) {
-        TRY(read_rate(curve, reading, err));
+        /* Loads in the order of the first number that is set. */
+        size_t load = 0;
+        while (load < reading->from->setting_count &&
+               !isfinite(reading->from->settings[load].number)) {
+            load++;
+        }
+        const char *rate = observed_of(reading->from, "tokens_per_s");
+        FAIL_IF(load == reading->from->setting_count ||
+                    fulcrum_observed_find(reading->from, rate) ==
+                        reading->from->observation_count,
+            err, FULCRUM_ERR_MISSING,
+            "reference %s: points[%zu] has no activity, expected set.load_frac, "
+            "set.gpu_util_frac, or a number that is set beside an observed "
+            "tokens_per_s or steps_per_s",
+            curve->reference->name, reading->point);
+        TRY(read_observed(curve, reading, rate, "rate", err));
+        reading->place = reading->from->settings[load].number;
+        reading->x = reading->y;
+
     } else {
         const char *path = share_path(reading->from);
         TRY(read_place(curve, reading, path != NULL ? path : "load_frac", &share, err));
@@ -400,21 +392,6 @@ static enum fulcrum_status read_watts(
     return read_observed(curve, reading, is_gpu ? "gpu_w" : "?*_w",
         is_gpu ? "watts, gpu_w expected" : "watts, a quantity that ends in _w expected",
         err);
-}
-
-/* Shares of the largest rate that the fit sees; more than that is full activity. */
-static void scale_rates(struct curve *curve)
-{
-    double most = 0;
-    for (size_t i = 0; i < curve->fitted_count; i++) {
-        most = fmax(most, curve->x[i]);
-    }
-    for (size_t i = 0; i < curve->fitted_count; i++) {
-        curve->x[i] = fmin(1, curve->x[i] / most);
-    }
-    for (size_t i = 0; i < curve->count; i++) {
-        curve->readings[i].x = fmin(1, curve->readings[i].x / most);
-    }
 }
 
 static enum fulcrum_status predict_loads(struct curve *curve, struct fulcrum_error *err)
@@ -425,7 +402,18 @@ static enum fulcrum_status predict_loads(struct curve *curve, struct fulcrum_err
     struct fulcrum_power_fit fit;
     TRY(read_curve(curve, read_watts, "loads", -HUGE_VAL, err));
     if (share_path(curve->first) == NULL) {
-        scale_rates(curve);
+        /* Shares of the largest rate that the fit sees; more than that is full
+         * activity. */
+        double most = 0;
+        for (size_t i = 0; i < curve->fitted_count; i++) {
+            most = fmax(most, curve->x[i]);
+        }
+        for (size_t i = 0; i < curve->fitted_count; i++) {
+            curve->x[i] = fmin(1, curve->x[i] / most);
+        }
+        for (size_t i = 0; i < curve->count; i++) {
+            curve->readings[i].x = fmin(1, curve->readings[i].x / most);
+        }
         /* The constant term is the idle draw and a floor of unknown watts. */
         options.least_idle_w = gpu->idle_w > 0 ? gpu->idle_w : 0;
     }
@@ -656,30 +644,17 @@ static double solve_one(const struct terms *terms, size_t j)
     return fmax(0, product / norm);
 }
 
-/* With both; 0 where one comes out below 0, and without memory. */
-static void solve_both(const struct terms *terms, double *parameter)
+/* One machine teaches nothing: on one the speed-up is 1 by definition. */
+static enum fulcrum_status predict_node_counts(
+    struct curve *curve, struct fulcrum_error *err)
 {
-    double squares = 0;
-    double store[NODE_PARAMETERS * NODE_PARAMETERS];
-    double both[NODE_PARAMETERS];
-    gsl_matrix_view covariance =
-        gsl_matrix_view_array(store, NODE_PARAMETERS, NODE_PARAMETERS);
-    gsl_vector_view found = gsl_vector_view_array(both, NODE_PARAMETERS);
-    gsl_multifit_linear_workspace *space =
-        gsl_multifit_linear_alloc(terms->rest->size, NODE_PARAMETERS);
-    if (space != NULL &&
-        gsl_multifit_linear(terms->column, terms->rest, &found.vector,
-            &covariance.matrix, &squares, space) == 0 &&
-        gsl_vector_isnonneg(&found.vector)) {
-        memcpy(parameter, both, sizeof both);
-    }
-    gsl_multifit_linear_free(space);
-}
-
-/* Non-negative least squares of two parameters: the best of both, either and none. */
-static enum fulcrum_status fit_ring(
-    const struct curve *curve, double *parameter, struct fulcrum_error *err)
-{
+    double parameter[NODE_PARAMETERS] = {0};
+    TRY(read_curve(curve, read_speedup,
+        counts_gpus(curve->first) ? "numbers of GPUs above one"
+                                  : "numbers of machines above one",
+        1, err));
+    /* Non-negative least squares of two parameters: the best of both, either and none.
+     */
     const struct terms terms = {gsl_matrix_alloc(curve->fitted_count, NODE_PARAMETERS),
         gsl_vector_alloc(curve->fitted_count)};
     bool is_there = terms.column != NULL && terms.rest != NULL;
@@ -695,7 +670,22 @@ static enum fulcrum_status fit_ring(
         size_t best = 0;
         tried[BYTES][BYTES] = solve_one(&terms, BYTES);
         tried[LATENCY][LATENCY] = solve_one(&terms, LATENCY);
-        solve_both(&terms, tried[NODE_PARAMETERS]);
+        /* With both; 0 where one comes out below 0, and without memory. */
+        double squares = 0;
+        double store[NODE_PARAMETERS * NODE_PARAMETERS];
+        double both[NODE_PARAMETERS];
+        gsl_matrix_view covariance =
+            gsl_matrix_view_array(store, NODE_PARAMETERS, NODE_PARAMETERS);
+        gsl_vector_view found = gsl_vector_view_array(both, NODE_PARAMETERS);
+        gsl_multifit_linear_workspace *space =
+            gsl_multifit_linear_alloc(terms.rest->size, NODE_PARAMETERS);
+        if (space != NULL &&
+            gsl_multifit_linear(terms.column, terms.rest, &found.vector,
+                &covariance.matrix, &squares, space) == 0 &&
+            gsl_vector_isnonneg(&found.vector)) {
+            memcpy(tried[NODE_PARAMETERS], both, sizeof both);
+        }
+        gsl_multifit_linear_free(space);
         for (size_t k = 1; k < NODE_PARAMETERS + 1; k++) {
             best =
                 sum_of_squares(&terms, tried[k]) < sum_of_squares(&terms, tried[best])
@@ -706,21 +696,8 @@ static enum fulcrum_status fit_ring(
     }
     gsl_matrix_free(terms.column);
     gsl_vector_free(terms.rest);
-    return is_there
-               ? FULCRUM_OK
-               : fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "a fit of two parameters");
-}
-
-/* One machine teaches nothing: on one the speed-up is 1 by definition. */
-static enum fulcrum_status predict_node_counts(
-    struct curve *curve, struct fulcrum_error *err)
-{
-    double parameter[NODE_PARAMETERS] = {0};
-    TRY(read_curve(curve, read_speedup,
-        counts_gpus(curve->first) ? "numbers of GPUs above one"
-                                  : "numbers of machines above one",
-        1, err));
-    TRY(fit_ring(curve, parameter, err));
+    TRY(is_there ? FULCRUM_OK
+                 : fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "a fit of two parameters"));
     for (size_t i = 0; i < curve->count; i++) {
         double count = curve->readings[i].x;
         struct fulcrum_compared *item =
@@ -729,8 +706,6 @@ static enum fulcrum_status predict_node_counts(
     }
     return FULCRUM_OK;
 }
-
-/* The kinds of curves. */
 
 struct curve_kind {
     const char *needed[2]; /* fields of the design */
@@ -746,16 +721,6 @@ static const struct curve_kind curve_kinds[FULCRUM_PREDICTOR_COUNT] = {
     [FULCRUM_PREDICTOR_SM_SCALING] = {{"machine.gpu.sm_count"}, predict_sm_counts},
     [FULCRUM_PREDICTOR_NODE_SCALING] = {{NULL}, predict_node_counts},
 };
-
-static bool begins_curve(const struct fulcrum_reference *reference, size_t point)
-{
-    for (size_t i = 0; i < point; i++) {
-        if (is_same_curve(reference, i, point)) {
-            return 0;
-        }
-    }
-    return 1;
-}
 
 enum fulcrum_status fulcrum_predict_curves(
     struct fulcrum_comparison *out, struct fulcrum_error *err)
@@ -782,7 +747,11 @@ enum fulcrum_status fulcrum_predict_curves(
             "no memory for %zu points of reference %s", most, reference->name));
     }
     for (size_t i = 0; i < most; i++) {
-        if (begins_curve(reference, i)) {
+        size_t first = 0; /* of its curve */
+        while (first < i && !is_same_curve(reference, first, i)) {
+            first++;
+        }
+        if (first == i) {
             curve.first = &reference->points[i];
             curve.count = 0;
             curve.fitted_count = 0;

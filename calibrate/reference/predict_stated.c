@@ -5,7 +5,6 @@
 #include <gsl/gsl_randist.h>
 #include <gsl/gsl_rng.h>
 #include <math.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -188,11 +187,6 @@ static bool read_change(
     return 1;
 }
 
-static bool is_gain(const char *quantity)
-{
-    return fnmatch("*_gain_frac", quantity, 0) == 0;
-}
-
 /* Rates add up, so that so many fewer GPUs do the same. */
 static bool is_fewer(const char *quantity)
 {
@@ -238,20 +232,6 @@ static double quantity_at(const struct family *family,
     return is_fewer(quantity) ? gain / (1.0 + gain) : gain;
 }
 
-static enum fulcrum_status check_family(const struct fulcrum_reference *reference,
-    const struct family *family, struct fulcrum_error *err)
-{
-    enum fulcrum_status status = fulcrum_memory_change_check(&family->change, err);
-    if (status == FULCRUM_OK &&
-        isnan(fulcrum_memory_dram_frac(&family->change, usual_exponent))) {
-        status = fulcrum_fail(err, FULCRUM_ERR_INFEASIBLE,
-            "no share meets a gain of %.6g at an exponent of %.2g",
-            family->change.gain_frac, usual_exponent);
-    }
-    return status == FULCRUM_OK ? FULCRUM_OK
-                                : fulcrum_fail_in(err, status, reference->name);
-}
-
 static enum fulcrum_status predict_change(
     size_t index, struct fulcrum_comparison *out, struct fulcrum_error *err)
 {
@@ -263,12 +243,20 @@ static enum fulcrum_status predict_change(
         !find_family(reference, point->series, &family)) {
         return FULCRUM_OK;
     }
-    TRY(check_family(reference, &family, err));
+    enum fulcrum_status status = fulcrum_memory_change_check(&family.change, err);
+    if (status == FULCRUM_OK &&
+        isnan(fulcrum_memory_dram_frac(&family.change, usual_exponent))) {
+        status = fulcrum_fail(err, FULCRUM_ERR_INFEASIBLE,
+            "no share meets a gain of %.6g at an exponent of %.2g",
+            family.change.gain_frac, usual_exponent);
+    }
+    TRY(status == FULCRUM_OK ? FULCRUM_OK
+                             : fulcrum_fail_in(err, status, reference->name));
     for (size_t k = 0; k < point->observation_count; k++) {
         const char *quantity = point->observations[k].quantity;
         /* That the family's own gain is met is an identity. */
         if ((index == family.point && k == family.observation) ||
-            !(is_gain(quantity) || is_fewer(quantity))) {
+            !(fnmatch("*_gain_frac", quantity, 0) == 0 || is_fewer(quantity))) {
             continue;
         }
         TRY(fulcrum_observed_check(reference, index, k, quantity, err));

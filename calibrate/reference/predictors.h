@@ -3,12 +3,9 @@
 #ifndef FULCRUM_CALIBRATE_REFERENCE_PREDICTORS_H
 #define FULCRUM_CALIBRATE_REFERENCE_PREDICTORS_H
 
-#include <stddef.h>
-
 #include "calibrate/reference/comparison.h"
 #include "model/design/calibration.h"
 #include "model/design/reference.h"
-#include "model/status.h"
 
 /*
  * Each adds what it predicts to `out`, which is of the reference and empty.

@@ -15,17 +15,12 @@
 
 #include <limits.h>
 #include <math.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "calibrate/fit/fit.h"
-#include "calibrate/fit/posterior.h"
 #include "calibrate/reference/comparison.h"
-#include "calibrate/reference/throughput.h"
 #include "model/nearest.h"
 #include "model/string.h"
 #include "model/try.h"
@@ -67,18 +62,6 @@ struct job {
     double part_begin; /* of the stage, what is under way */
     double part_end;
 };
-
-/* What is fitted to what. */
-
-static bool is_set(const struct fulcrum_reference_fit_plan *plan, const char *path)
-{
-    for (size_t i = 0; i < plan->model.setting_count; i++) {
-        if (strcmp(plan->model.settings[i].field->path, path) == 0) {
-            return 1;
-        }
-    }
-    return 0;
-}
 
 /* The prior of a path: that of the last calibration that has it. */
 static const struct fulcrum_parameter *prior_of(
@@ -122,26 +105,15 @@ static void list_all(struct job *job)
         for (size_t k = 0; k < calibration->parameter_count; k++) {
             const char *path = calibration->parameters[k].path;
             const struct fulcrum_parameter *parameter = prior_of(job->plan, path);
-            if (parameter->standard_error > 0.0 && !is_set(job->plan, path)) {
+            bool is_free = parameter->standard_error > 0.0;
+            for (size_t s = 0; s < plan->setting_count; s++) {
+                is_free = is_free && strcmp(plan->settings[s].field->path, path) != 0;
+            }
+            if (is_free) {
                 add_belief(job, parameter);
             }
         }
     }
-}
-
-/* What could be fitted instead is listed in the place of what was named. */
-static enum fulcrum_status fail_named(
-    struct job *job, const char *path, struct fulcrum_error *err)
-{
-    char known[1200];
-    job->problem.belief_count = 0;
-    list_all(job);
-    const struct fulcrum_names names = {
-        job->paths, job->problem.belief_count, sizeof job->paths[0]};
-    (void)fulcrum_names_join(&names, known, sizeof known);
-    return fulcrum_fail(err, FULCRUM_ERR_UNKNOWN_NAME,
-        "%s: no calibration gives it a value with an error to start from: expected %s",
-        path, known);
 }
 
 static enum fulcrum_status list_beliefs(struct job *job, struct fulcrum_error *err)
@@ -158,7 +130,17 @@ static enum fulcrum_status list_beliefs(struct job *job, struct fulcrum_error *e
     for (size_t i = 0; i < plan->path_count; i++) {
         const struct fulcrum_parameter *parameter = prior_of(job->plan, plan->paths[i]);
         if (parameter == NULL || !(parameter->standard_error > 0.0)) {
-            return fail_named(job, plan->paths[i], err);
+            /* What could be fitted instead is listed in the place of what was named. */
+            char known[1200];
+            job->problem.belief_count = 0;
+            list_all(job);
+            const struct fulcrum_names names = {
+                job->paths, job->problem.belief_count, sizeof job->paths[0]};
+            (void)fulcrum_names_join(&names, known, sizeof known);
+            return fulcrum_fail(err, FULCRUM_ERR_UNKNOWN_NAME,
+                "%s: no calibration gives it a value with an error to start from: "
+                "expected %s",
+                plan->paths[i], known);
         }
         add_belief(job, parameter);
     }
@@ -271,8 +253,6 @@ static enum fulcrum_status begin_job(struct job *job, struct fulcrum_error *err)
     return FULCRUM_OK;
 }
 
-/* The stages. */
-
 /* What comes next is part `index` of `count` of a stage: tells the plan's watcher. */
 static void enter(struct job *job, enum stage stage, size_t index, size_t count)
 {
@@ -282,7 +262,6 @@ static void enter(struct job *job, enum stage stage, size_t index, size_t count)
     tell(job, 0.0);
 }
 
-/* Corrects the fast method by simulations at these parameters. */
 static enum fulcrum_status correct(
     struct job *job, const double *value, uint64_t seed, struct fulcrum_error *err)
 {
@@ -293,7 +272,6 @@ static enum fulcrum_status correct(
     return fulcrum_throughput_correct(job->model, value, &solver, err);
 }
 
-/* The same at the centres of the priors. */
 static enum fulcrum_status correct_centre(struct job *job, struct fulcrum_error *err)
 {
     double *centre = calloc(job->problem.belief_count, sizeof *centre);
@@ -444,7 +422,6 @@ end:
     return status;
 }
 
-/* Covariances of the draws on the parameters' scales. */
 static void fill_covariance(
     struct job *job, const struct fulcrum_posterior_draws *draws)
 {
@@ -475,7 +452,6 @@ static void fill_covariance(
     }
 }
 
-/* Keeps some of the draws, one of each so many. */
 static enum fulcrum_status keep_draws(struct job *job,
     const struct fulcrum_posterior_draws *draws, struct fulcrum_error *err)
 {
@@ -527,7 +503,6 @@ static enum fulcrum_status draw_posterior(struct job *job, struct fulcrum_error 
     return status == FULCRUM_OK && is_partial ? fail_among_draws(err) : status;
 }
 
-/* Each figure in turn is predicted from all others. */
 static enum fulcrum_status hold_out(struct job *job, struct fulcrum_error *err)
 {
     struct fulcrum_reference_fit *fit = job->fit;
@@ -612,7 +587,6 @@ static double natural_slope(const struct fulcrum_fitted_parameter *parameter)
     return fulcrum_fit_natural_slope(parameter->prior.scale, parameter->mode);
 }
 
-/* Draws of the calibration's parameters; those that were not fitted have none. */
 static enum fulcrum_status apply_draws(const struct fulcrum_reference_fit *fit,
     struct fulcrum_calibration *calibration, struct fulcrum_error *err)
 {
@@ -639,34 +613,6 @@ static enum fulcrum_status apply_draws(const struct fulcrum_reference_fit *fit,
         fulcrum_calibration_set_draws(calibration, draws, fit->kept_count, err);
     free(draws);
     return status;
-}
-
-/* The fitted values, their errors and covariances in place of the priors. */
-static enum fulcrum_status apply_values(const struct fulcrum_reference_fit *fit,
-    const char *source, struct fulcrum_calibration *calibration,
-    struct fulcrum_error *err)
-{
-    size_t n = fit->parameter_count;
-    for (size_t i = 0; i < n; i++) {
-        const struct fulcrum_fitted_parameter *from = &fit->parameters[i];
-        struct fulcrum_parameter parameter = {.value = from->mode,
-            .standard_error = from->sd * natural_slope(from),
-            .scale = from->prior.scale,
-            .origin = FULCRUM_ORIGIN_FITTED};
-        memcpy(parameter.path, from->prior.path, sizeof parameter.path);
-        (void)snprintf(parameter.source, sizeof parameter.source, "%s", source);
-        TRY(fulcrum_calibration_add_parameter(calibration, &parameter, err));
-    }
-    for (size_t i = 0; i < n * n; i++) {
-        const struct fulcrum_fitted_parameter *a = &fit->parameters[i / n];
-        const struct fulcrum_fitted_parameter *b = &fit->parameters[i % n];
-        if (i / n < i % n) {
-            TRY(fulcrum_calibration_set_covariance(calibration, a->prior.path,
-                b->prior.path,
-                fit->mode.covariance[i] * natural_slope(a) * natural_slope(b), err));
-        }
-    }
-    return apply_draws(fit, calibration, err);
 }
 
 /* What a fit has seen, for whoever judges its predictions. */
@@ -735,23 +681,6 @@ static bool is_seen(
     return false;
 }
 
-/* NAME:INDEX of the points that this fit did not see, whatever its priors did. */
-static void list_held_out(const struct fulcrum_reference_fit *fit, struct seen *seen)
-{
-    for (size_t i = 0; i < fit->figure_count; i++) {
-        const struct fulcrum_figure *figure = &fit->figures[i].figure;
-        const struct fulcrum_reference *from =
-            seen->priors->references[figure->reference];
-        if (!is_seen(fit, figure)) {
-            struct fulcrum_string point = {.chars = NULL};
-            fulcrum_string_add(
-                &point, "%s:%zu", from->name, from->points[figure->point].index);
-            add_item(&seen->own_held_out, fulcrum_string_get(&point));
-            fulcrum_string_clear(&point);
-        }
-    }
-}
-
 /* In place of every note of that key; "" takes it away. */
 static enum fulcrum_status set_note(struct fulcrum_calibration *calibration,
     const char *key, const struct fulcrum_string *text, struct fulcrum_error *err)
@@ -783,7 +712,19 @@ static enum fulcrum_status set_seen(const struct fulcrum_reference_fit *fit,
     for (size_t i = 0; i < plan->model.reference_count; i++) {
         add_item(&seen.fitted_to, plan->names[i]);
     }
-    list_held_out(fit, &seen);
+    /* NAME:INDEX of the points that this fit did not see, whatever its priors did. */
+    for (size_t i = 0; i < fit->figure_count; i++) {
+        const struct fulcrum_figure *figure = &fit->figures[i].figure;
+        const struct fulcrum_reference *from =
+            seen.priors->references[figure->reference];
+        if (!is_seen(fit, figure)) {
+            struct fulcrum_string point = {.chars = NULL};
+            fulcrum_string_add(
+                &point, "%s:%zu", from->name, from->points[figure->point].index);
+            add_item(&seen.own_held_out, fulcrum_string_get(&point));
+            fulcrum_string_clear(&point);
+        }
+    }
     add_items(&seen, fulcrum_string_get(&seen.own_held_out), &seen.held_out);
     for (size_t i = 0; i < plan->model.calibration_count; i++) {
         add_items(&seen,
@@ -818,7 +759,27 @@ enum fulcrum_status fulcrum_reference_fit_apply(const struct fulcrum_reference_f
     enum fulcrum_status status = FULCRUM_OK;
     (void)snprintf(source, sizeof source, "fitted to %zu references, %s first",
         plan->model.reference_count, first);
-    TRY(apply_values(fit, source, calibration, err));
+    size_t n = fit->parameter_count;
+    for (size_t i = 0; i < n; i++) {
+        const struct fulcrum_fitted_parameter *from = &fit->parameters[i];
+        struct fulcrum_parameter parameter = {.value = from->mode,
+            .standard_error = from->sd * natural_slope(from),
+            .scale = from->prior.scale,
+            .origin = FULCRUM_ORIGIN_FITTED};
+        memcpy(parameter.path, from->prior.path, sizeof parameter.path);
+        (void)snprintf(parameter.source, sizeof parameter.source, "%s", source);
+        TRY(fulcrum_calibration_add_parameter(calibration, &parameter, err));
+    }
+    for (size_t i = 0; i < n * n; i++) {
+        const struct fulcrum_fitted_parameter *a = &fit->parameters[i / n];
+        const struct fulcrum_fitted_parameter *b = &fit->parameters[i % n];
+        if (i / n < i % n) {
+            TRY(fulcrum_calibration_set_covariance(calibration, a->prior.path,
+                b->prior.path,
+                fit->mode.covariance[i] * natural_slope(a) * natural_slope(b), err));
+        }
+    }
+    TRY(apply_draws(fit, calibration, err));
     /* What the priors say of themselves is no longer so. */
     TRY(set_note(calibration, "origin", &none, err));
     TRY(set_seen(fit, plan, calibration, err));

@@ -3,10 +3,6 @@
 #ifndef FULCRUM_CALIBRATE_REFERENCE_REFERENCE_FIT_H
 #define FULCRUM_CALIBRATE_REFERENCE_REFERENCE_FIT_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "calibrate/fit/posterior.h"
 #include "calibrate/reference/throughput.h"
 

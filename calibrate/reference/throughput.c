@@ -11,18 +11,16 @@
 
 #include <assert.h>
 #include <math.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "calibrate/fit/posterior.h"
 #include "calibrate/reference/predictors.h"
-#include "calibrate/reference/reference_prediction.h"
 #include "model/fast/fast.h"
 #include "model/interval.h"
 #include "model/predict/predict.h"
-#include "model/predict/scenario.h"
 #include "model/predict/to_network.h"
+#include "model/quantity.h"
 #include "model/try.h"
 
 enum { PATHS_MOST = 24 };
@@ -39,18 +37,17 @@ struct place {
     double factor; /* of its rate: what a simulation makes of it */
 };
 
-/* What one design point gives. */
 struct solved {
     double steps_per_s;
     double cpu_w;
     double gpu_w;
 };
 
-/* What one thread works with. */
 struct context {
     struct fulcrum_throughput *model;
-    struct fulcrum_predictor **predictors; /* one per reference */
-    struct solved *solved;                 /* one per place */
+    struct fulcrum_predictor *
+        *predictors;       /* one per reference; borrowed, as the next */
+    struct solved *solved; /* one per place */
 };
 
 struct fulcrum_throughput {
@@ -61,31 +58,11 @@ struct fulcrum_throughput {
     size_t place_count;
     struct fulcrum_figure *figures;
     size_t figure_count;
-    void **contexts; /* struct context, one per thread */
+    struct context *own; /* one per thread, as the next three */
+    void **contexts;     /* places of those */
+    struct fulcrum_predictor **predictors;
+    struct solved *solved;
 };
-
-static enum fulcrum_status find_fields(
-    struct fulcrum_throughput *model, struct fulcrum_error *err)
-{
-    FAIL_IF(model->plan.path_count > PATHS_MOST, err, FULCRUM_ERR_RANGE,
-        "%zu parameters to fit: expected at most %d", model->plan.path_count,
-        (int)PATHS_MOST);
-    for (size_t i = 0; i < model->plan.path_count; i++) {
-        const char *path = model->plan.paths[i];
-        const struct fulcrum_field *field = fulcrum_field_find(path);
-        bool is_number = field != NULL && (field->kind == FULCRUM_FIELD_NUMBER ||
-                                              field->kind == FULCRUM_FIELD_COUNT);
-        FAIL_IF(!is_number, err, FULCRUM_ERR_UNKNOWN_NAME,
-            "%s: expected a field of a design that is a number", path);
-        model->fields[i] = field;
-    }
-    return FULCRUM_OK;
-}
-
-static bool is_same_text(const char *a, const char *b)
-{
-    return a == b || (a != NULL && b != NULL && strcmp(a, b) == 0);
-}
 
 static bool has_same_settings(const struct place *a, const struct place *b)
 {
@@ -93,8 +70,9 @@ static bool has_same_settings(const struct place *a, const struct place *b)
     for (size_t i = 0; is_same && i < a->setting_count; i++) {
         const struct fulcrum_setting *x = &a->settings[i];
         const struct fulcrum_setting *y = &b->settings[i];
-        is_same = x->field == y->field && is_same_text(x->text, y->text) &&
-                  !(fabs(x->number - y->number) > 0.0);
+        bool has_text = x->text != NULL && y->text != NULL;
+        is_same = x->field == y->field && !(fabs(x->number - y->number) > 0.0) &&
+                  (has_text ? strcmp(x->text, y->text) == 0 : x->text == y->text);
     }
     return is_same;
 }
@@ -137,24 +115,6 @@ static enum fulcrum_status find_place(struct fulcrum_throughput *model,
     return FULCRUM_OK;
 }
 
-static enum fulcrum_status find_measure(const struct fulcrum_reference *reference,
-    const char *quantity, int *out, struct fulcrum_error *err)
-{
-    size_t i = 0;
-    while (i < MEASURES && strcmp(quantities[i], quantity) != 0) {
-        i++;
-    }
-    FAIL_IF(i == MEASURES, err, FULCRUM_ERR_UNSUPPORTED,
-        "%s: nothing predicts '%s' (expected steps_per_s, speedup, runtime_rel, "
-        "cpu_w or gpu_w)",
-        reference->name, quantity);
-    *out = (int)i;
-    FAIL_IF((*out == SPEEDUP || *out == RUNTIME_REL) && !reference->is_relative, err,
-        FULCRUM_ERR_MISSING, "%s: %s needs relative_to, the point that it refers to",
-        reference->name, quantity);
-    return FULCRUM_OK;
-}
-
 /* Whether the machine, a calibration that holds for it or the plan gives a field. */
 static bool is_given(const struct fulcrum_throughput_plan *plan,
     const struct fulcrum_design *design, const char *path)
@@ -175,8 +135,7 @@ static bool is_given(const struct fulcrum_throughput_plan *plan,
     return is_found;
 }
 
-/* Watts that nothing gives are not predicted: (12) and (13) need all of their fields.
- */
+/* Watts that nothing gives are not predicted: (12) and (13) need all their fields. */
 static bool knows_watts(const struct fulcrum_throughput_plan *plan,
     const struct fulcrum_design *design, const char *quantity)
 {
@@ -195,7 +154,6 @@ static bool knows_watts(const struct fulcrum_throughput_plan *plan,
     return !is_gpu || design->machine.accelerator == FULCRUM_ACCELERATOR_GPU;
 }
 
-/* Adds an observation, if it can be known. */
 static enum fulcrum_status add_figure(struct fulcrum_throughput *model,
     size_t reference, size_t point, size_t observation, struct fulcrum_error *err)
 {
@@ -210,7 +168,21 @@ static enum fulcrum_status add_figure(struct fulcrum_throughput *model,
     if (!knows_watts(&model->plan, &from->design, seen->quantity)) {
         return FULCRUM_OK;
     }
-    TRY(find_measure(from, seen->quantity, &figure.measure, err));
+    size_t i = 0;
+    while (i < MEASURES && strcmp(quantities[i], seen->quantity) != 0) {
+        i++;
+    }
+    FAIL_IF(i == MEASURES, err, FULCRUM_ERR_UNSUPPORTED,
+        "%s: nothing predicts '%s' (expected steps_per_s, speedup, runtime_rel, "
+        "cpu_w or gpu_w)",
+        from->name, seen->quantity);
+    figure.measure = (int)i;
+    FAIL_IF((figure.measure == SPEEDUP || figure.measure == RUNTIME_REL) &&
+                !from->is_relative,
+        err, FULCRUM_ERR_MISSING,
+        "%s: %s needs relative_to, the point that it refers to", from->name,
+        seen->quantity);
+
     FAIL_IF(!(seen->value > 0.0), err, FULCRUM_ERR_RANGE,
         "reference %s: points[%zu].observed.%s = %.6g, above 0 expected", from->name,
         from->points[point].index, seen->quantity, seen->value);
@@ -222,27 +194,23 @@ static enum fulcrum_status add_figure(struct fulcrum_throughput *model,
     return FULCRUM_OK;
 }
 
-static enum fulcrum_status list_figures(
-    struct fulcrum_throughput *model, size_t reference, struct fulcrum_error *err)
-{
-    const struct fulcrum_reference *from = model->plan.references[reference];
-    for (size_t p = 0; p < from->point_count; p++) {
-        const struct fulcrum_reference_point *point = &from->points[p];
-        bool is_base = from->is_relative && p == from->relative_to;
-        size_t count = is_base ? 0 : point->observation_count;
-        for (size_t i = 0; i < count; i++) {
-            TRY(add_figure(model, reference, p, i, err));
-        }
-    }
-    return FULCRUM_OK;
-}
-
-/* Room for the most figures, and the most places: each observation has one, and each
- * reference may have one more that the others refer to. */
+/* Finds the fields, and makes room for the most figures, and the most places: each
+ * observation has one, and each reference one more that the others may refer to. */
 static enum fulcrum_status begin_figures(
     struct fulcrum_throughput *model, struct fulcrum_error *err)
 {
     const struct fulcrum_throughput_plan *plan = &model->plan;
+    FAIL_IF(plan->path_count > PATHS_MOST, err, FULCRUM_ERR_RANGE,
+        "%zu parameters to fit: expected at most %d", plan->path_count,
+        (int)PATHS_MOST);
+    for (size_t i = 0; i < plan->path_count; i++) {
+        const struct fulcrum_field *field = fulcrum_field_find(plan->paths[i]);
+        bool is_number = field != NULL && (field->kind == FULCRUM_FIELD_NUMBER ||
+                                              field->kind == FULCRUM_FIELD_COUNT);
+        FAIL_IF(!is_number, err, FULCRUM_ERR_UNKNOWN_NAME,
+            "%s: expected a field of a design that is a number", plan->paths[i]);
+        model->fields[i] = field;
+    }
     size_t references = plan->reference_count > 0 ? plan->reference_count : 1;
     size_t most = 1;
     for (size_t r = 0; r < plan->reference_count; r++) {
@@ -254,22 +222,21 @@ static enum fulcrum_status begin_figures(
     model->scenarios = calloc(references, sizeof(struct fulcrum_scenario *));
     model->places = calloc(most, sizeof *model->places);
     model->figures = calloc(most, sizeof *model->figures);
+    model->own = calloc(plan->thread_count, sizeof *model->own);
     model->contexts = calloc(plan->thread_count, sizeof(void *));
-    bool is_there = model->scenarios != NULL && model->places != NULL &&
-                    model->figures != NULL && model->contexts != NULL;
-    for (size_t i = 0; is_there && i < plan->thread_count; i++) {
-        struct context *context = calloc(1, sizeof *context);
-        model->contexts[i] = context;
-        is_there = context != NULL;
-        if (is_there) {
-            context->model = model;
-            context->predictors =
-                calloc(references, sizeof(struct fulcrum_predictor *));
-            context->solved = calloc(most, sizeof *context->solved);
-            is_there = context->predictors != NULL && context->solved != NULL;
-        }
+    model->predictors =
+        calloc(plan->thread_count * references, sizeof(struct fulcrum_predictor *));
+    model->solved = calloc(plan->thread_count * most, sizeof *model->solved);
+    FAIL_IF(model->scenarios == NULL || model->places == NULL ||
+                model->figures == NULL || model->own == NULL ||
+                model->contexts == NULL || model->predictors == NULL ||
+                model->solved == NULL,
+        err, FULCRUM_ERR_NO_MEMORY, "no memory for references");
+    for (size_t i = 0; i < plan->thread_count; i++) {
+        model->own[i] = (struct context){
+            model, model->predictors + i * references, model->solved + i * most};
+        model->contexts[i] = &model->own[i];
     }
-    FAIL_IF(!is_there, err, FULCRUM_ERR_NO_MEMORY, "no memory for references");
     return FULCRUM_OK;
 }
 
@@ -286,10 +253,8 @@ static enum fulcrum_status make_predictors(
     enum fulcrum_status status =
         fulcrum_scenario_new(&inputs, &model->scenarios[reference], err);
     for (size_t i = 0; i < plan->thread_count && status == FULCRUM_OK; i++) {
-        struct context *context = model->contexts[i];
-        assert(context != NULL);
         status = fulcrum_predictor_new(
-            model->scenarios[reference], &context->predictors[reference], err);
+            model->scenarios[reference], &model->own[i].predictors[reference], err);
     }
     return status == FULCRUM_OK
                ? status
@@ -303,10 +268,16 @@ enum fulcrum_status fulcrum_throughput_new(const struct fulcrum_throughput_plan 
     TRY_MEMORY(model, err, "no memory for references");
     model->plan = *plan;
     enum fulcrum_status status = FULCRUM_OK;
-    TRY_OR_END(find_fields(model, err));
     TRY_OR_END(begin_figures(model, err));
     for (size_t r = 0; r < plan->reference_count; r++) {
-        TRY_OR_END(list_figures(model, r, err));
+        const struct fulcrum_reference *from = model->plan.references[r];
+        for (size_t p = 0; p < from->point_count; p++) {
+            bool is_base = from->is_relative && p == from->relative_to;
+            size_t count = is_base ? 0 : from->points[p].observation_count;
+            for (size_t i = 0; i < count; i++) {
+                TRY_OR_END(add_figure(model, r, p, i, err));
+            }
+        }
     }
     for (size_t r = 0; r < plan->reference_count; r++) {
         TRY_OR_END(make_predictors(model, r, err));
@@ -323,27 +294,21 @@ void fulcrum_throughput_free(struct fulcrum_throughput *model)
     if (model == NULL) {
         return;
     }
-    for (size_t i = 0; model->contexts != NULL && i < model->plan.thread_count; i++) {
-        struct context *context = model->contexts[i];
-        for (size_t r = 0; context != NULL && context->predictors != NULL &&
-                           r < model->plan.reference_count;
-             r++) {
-            fulcrum_predictor_free(context->predictors[r]);
-        }
-        if (context != NULL) {
-            free((void *)context->predictors);
-            free(context->solved);
-        }
-        free(context);
+    size_t references = model->plan.reference_count;
+    size_t predictors = model->plan.thread_count * references;
+    for (size_t i = 0; model->predictors != NULL && i < predictors; i++) {
+        fulcrum_predictor_free(model->predictors[i]);
     }
-    for (size_t r = 0; model->scenarios != NULL && r < model->plan.reference_count;
-         r++) {
+    for (size_t r = 0; model->scenarios != NULL && r < references; r++) {
         fulcrum_scenario_free(model->scenarios[r]);
     }
     free((void *)model->scenarios);
     free(model->places);
     free(model->figures);
+    free(model->own);
     free((void *)model->contexts);
+    free((void *)model->predictors);
+    free(model->solved);
     free(model);
 }
 
@@ -359,7 +324,6 @@ void *const *fulcrum_throughput_contexts(const struct fulcrum_throughput *model)
     return model->contexts;
 }
 
-/* At which parameters, and how. */
 struct trial {
     const double *parameter;
     struct fulcrum_solver_options solver;
@@ -412,6 +376,7 @@ static int fill_figures(
     struct context *own, const struct trial *trial, bool is_corrected, double *out)
 {
     const struct fulcrum_throughput *model = own->model;
+    assert(model != NULL);
     for (size_t i = 0; i < model->place_count; i++) {
         const struct place *place = &model->places[i];
         if (solve_place(own, place, trial, &own->solved[i], NULL) != FULCRUM_OK) {
@@ -447,7 +412,7 @@ enum fulcrum_status fulcrum_throughput_correct(struct fulcrum_throughput *model,
     const struct trial quick = {
         .parameter = parameter, .solver = {.method = FULCRUM_METHOD_FAST}};
     const struct trial exact = {.parameter = parameter, .solver = *solver};
-    const struct context *own = model->contexts[0];
+    const struct context *own = &model->own[0];
     for (size_t i = 0; i < model->place_count; i++) {
         struct place *place = &model->places[i];
         struct solved fast;
@@ -495,7 +460,6 @@ static struct fulcrum_formula formula_of(
         .cap_per_s = isnan(plan->ceiling_per_s) ? HUGE_VAL : parameter[CAP]};
 }
 
-/* A fulcrum_forward. */
 static int forward(void *context, const double *parameter, double *out)
 {
     const struct fulcrum_formula_plan *plan = context;
@@ -504,23 +468,6 @@ static int forward(void *context, const double *parameter, double *out)
         out[i] = log(fulcrum_formula_rate(&formula, plan->env_count[i]));
     }
     return 1;
-}
-
-static enum fulcrum_status check_plan(
-    const struct fulcrum_formula_plan *plan, struct fulcrum_error *err)
-{
-    FAIL_IF(plan->ceiling_per_s <= 0.0, err, FULCRUM_ERR_RANGE,
-        "ceiling = %g: expected a number above 0, or none", plan->ceiling_per_s);
-    for (size_t i = 0; i < plan->count; i++) {
-        FAIL_IF(!(plan->env_count[i] > 0.0) || !(plan->steps_per_s[i] > 0.0) ||
-                    isinf(plan->env_count[i]) || isinf(plan->steps_per_s[i]),
-            err, FULCRUM_ERR_RANGE,
-            "%g steps/s of %g environments: expected numbers above 0",
-            plan->steps_per_s[i], plan->env_count[i]);
-    }
-    FAIL_IF(plan->count < 2, err, FULCRUM_ERR_RANGE,
-        "%zu points for a formula: expected 2 or more", plan->count);
-    return FULCRUM_OK;
 }
 
 /* The hyperbola through the ends of the curve, where they have one. Returns how many
@@ -555,7 +502,18 @@ static size_t list_beliefs(
 enum fulcrum_status fulcrum_formula_fit(const struct fulcrum_formula_plan *plan,
     struct fulcrum_formula *out, struct fulcrum_error *err)
 {
-    TRY(check_plan(plan, err));
+    FAIL_IF(plan->ceiling_per_s <= 0.0, err, FULCRUM_ERR_RANGE,
+        "ceiling = %g: expected a number above 0, or none", plan->ceiling_per_s);
+    for (size_t i = 0; i < plan->count; i++) {
+        FAIL_IF(!(plan->env_count[i] > 0.0) || !(plan->steps_per_s[i] > 0.0) ||
+                    isinf(plan->env_count[i]) || isinf(plan->steps_per_s[i]),
+            err, FULCRUM_ERR_RANGE,
+            "%g steps/s of %g environments: expected numbers above 0",
+            plan->steps_per_s[i], plan->env_count[i]);
+    }
+    FAIL_IF(plan->count < 2, err, FULCRUM_ERR_RANGE,
+        "%zu points for a formula: expected 2 or more", plan->count);
+
     struct fulcrum_datum *data = calloc(plan->count + 1, sizeof *data);
     TRY_MEMORY(data, err, "no memory for a formula");
     for (size_t i = 0; i < plan->count; i++) {
@@ -584,8 +542,7 @@ enum fulcrum_status fulcrum_formula_fit(const struct fulcrum_formula_plan *plan,
 
 /* The predictions, and what they are shown beside. */
 
-/* Of a published point, where its repetitions are not: small formulas weigh it by this.
- */
+/* Of a published point without repetitions: small formulas weigh it by this. */
 #define FORMULA_NOISE_REL 0.03
 
 struct job {
@@ -638,25 +595,6 @@ static void set_prediction(
         item->predicted = point->value[outputs[measure]];
         item->lo = point->lo[outputs[measure]];
         item->hi = point->hi[outputs[measure]];
-    }
-}
-
-/* The least of the asymptotic bounds, and the product form; neither is corrected. */
-static void add_baselines(struct job *job)
-{
-    static const enum fulcrum_baseline baselines[] = {
-        FULCRUM_BASELINE_TEXTBOOK, FULCRUM_BASELINE_BOUNDS};
-    for (size_t k = 0; k < 2; k++) {
-        static const double none = 0.0;
-        const struct trial trial = {.parameter = &none,
-            .solver = {.method = FULCRUM_METHOD_PRODUCT_FORM},
-            .wants_bound = k == 1};
-        void *own = fulcrum_throughput_contexts(job->model)[0];
-        assert(own != NULL);
-        bool can_run = fill_figures(own, &trial, 0, job->work) != 0;
-        for (size_t i = 0; i < job->out->count && can_run; i++) {
-            job->out->items[i].baseline[baselines[k]] = job->work[i];
-        }
     }
 }
 
@@ -763,7 +701,19 @@ enum fulcrum_status fulcrum_predict_throughput(struct fulcrum_comparison *out,
         .reference = out->reference, .calibration = calibration, .out = out};
     enum fulcrum_status status = FULCRUM_OK;
     TRY_OR_END(predict_figures(&job, err));
-    add_baselines(&job);
+    /* The least of the asymptotic bounds, and the product form, neither corrected. */
+    static const enum fulcrum_baseline baselines[] = {
+        FULCRUM_BASELINE_TEXTBOOK, FULCRUM_BASELINE_BOUNDS};
+    for (size_t k = 0; k < 2; k++) {
+        static const double none = 0.0;
+        const struct trial trial = {.parameter = &none,
+            .solver = {.method = FULCRUM_METHOD_PRODUCT_FORM},
+            .wants_bound = k == 1};
+        bool can_run = fill_figures(&job.model->own[0], &trial, 0, job.work) != 0;
+        for (size_t i = 0; i < job.out->count && can_run; i++) {
+            job.out->items[i].baseline[baselines[k]] = job.work[i];
+        }
+    }
     const char *last = NULL;
     for (size_t i = 0; i < out->count && !job.reference->is_relative; i++) {
         const char *series = job.reference->points[out->items[i].point].series;
@@ -777,5 +727,160 @@ end:
     free(job.points);
     free(job.drawn_per_s);
     free(job.work);
+    return status;
+}
+
+/*
+ * A simulation says the value. Its draws would cost hundreds of simulations, so the
+ * fast method solves them, and what it says is multiplied by what the simulation makes
+ * of it at the calibration's own values: its error is much the same nearby.
+ */
+
+#define SEED           1
+#define HALF_WIDTH_REL 0.002
+#define MOST_STEPS     2e7
+
+enum fulcrum_status fulcrum_point_settings(const struct fulcrum_reference *reference,
+    size_t point, struct fulcrum_setting *out, size_t *count, struct fulcrum_error *err)
+{
+    const struct fulcrum_reference_point *from = &reference->points[point];
+    FAIL_IF(from->setting_count > FULCRUM_POINT_SETTINGS_MOST, err, FULCRUM_ERR_RANGE,
+        "%s: point %zu sets %zu fields: expected at most %d", reference->name, point,
+        from->setting_count, (int)FULCRUM_POINT_SETTINGS_MOST);
+    for (size_t i = 0; i < from->setting_count; i++) {
+        const struct fulcrum_reference_setting *setting = &from->settings[i];
+        bool counts_envs = strcmp(setting->path, "run.env_count") == 0;
+        const struct fulcrum_field *field =
+            fulcrum_field_find(counts_envs ? "run.actor_count" : setting->path);
+        FAIL_IF(field == NULL, err, FULCRUM_ERR_UNKNOWN_NAME,
+            "%s: points are set by '%s', which is no field of a design",
+            reference->name, setting->path);
+        double per_actor = counts_envs ? reference->design.run.envs_per_actor : 1.0;
+        out[i] = (struct fulcrum_setting){.field = field,
+            .number = setting->number / per_actor,
+            .text = setting->text[0] != '\0' ? setting->text : NULL};
+    }
+    *count = from->setting_count;
+    return FULCRUM_OK;
+}
+
+static enum fulcrum_status predict_point(struct fulcrum_predictor *predictor,
+    const struct fulcrum_point *point, struct fulcrum_prediction *out,
+    double *drawn_per_s, struct fulcrum_error *err)
+{
+    const struct fulcrum_predict_options exact = {
+        .solver = {.method = FULCRUM_METHOD_SIMULATE,
+            .seed = SEED,
+            .half_width_rel = HALF_WIDTH_REL,
+            .max_steps = MOST_STEPS}};
+    const struct fulcrum_predict_options quick = {
+        .solver = {.method = FULCRUM_METHOD_FAST, .seed = SEED},
+        .draws = FULCRUM_POINT_DRAWS};
+    struct fulcrum_prediction drawn;
+    TRY(fulcrum_predictor_run(predictor, point, &exact, out, err));
+    TRY(fulcrum_predictor_run(predictor, point, &quick, &drawn, err));
+    /* Moves what the fast method's draws say to where the simulation is. */
+    out->has_interval = drawn.has_interval;
+    out->draws = drawn.draws;
+    out->bottleneck_agree_frac = drawn.bottleneck_agree_frac;
+    for (size_t i = 0; i < FULCRUM_OUTPUT_COUNT; i++) {
+        double factor =
+            drawn.value[i] > 0.0 ? out->value[i] / drawn.value[i] : (double)NAN;
+        out->lo[i] = drawn.lo[i] * factor;
+        out->hi[i] = drawn.hi[i] * factor;
+    }
+    const enum fulcrum_predicted rate = FULCRUM_OUTPUT_steps_per_s;
+    double factor = out->value[rate] / drawn.value[rate];
+    size_t count = 0;
+    const double *draws = fulcrum_predictor_draws(predictor, &count);
+    for (size_t k = 0; drawn_per_s != NULL && k < count; k++) {
+        drawn_per_s[k] = factor * draws[k * FULCRUM_OUTPUT_COUNT + rate];
+    }
+    return FULCRUM_OK;
+}
+
+/* Which stages the model has a run's threads in. */
+
+/*
+ * A solution knows stations, a recorder threads. By Little's law the mean number of
+ * requests at a station is their rate times the time that each is there, and each
+ * request being worked on keeps a thread: so busy shares and residence times are
+ * numbers of threads, and what is left of the threads waits.
+ */
+
+static enum fulcrum_status predict_stages(struct fulcrum_predictor *predictor,
+    const struct fulcrum_point *at, const struct fulcrum_prediction *point,
+    struct fulcrum_stage_prediction *out, struct fulcrum_error *err)
+{
+    const struct fulcrum_solver_options fast = {.method = FULCRUM_METHOD_FAST};
+    const struct fulcrum_design *design = NULL;
+    struct fulcrum_replicas replicas;
+    struct fulcrum_solution solution;
+    TRY(fulcrum_predictor_design(predictor, at, &design, err));
+    TRY(fulcrum_design_to_network(design, &replicas, err));
+    /* Solving adds to the step what waking the server takes of it. */
+    TRY(fulcrum_solve_pausing(&replicas, &fast, &solution, err));
+    /* Of the time that a thread is at a step, the environments' own share. */
+    double whole_s = replicas.network.step.mean_s;
+    double own_s = design->workload.step.mean_s * replicas.steps_per_request;
+    double step_frac = whole_s > 0.0 ? fmin(own_s / whole_s, 1.0) : 0.0;
+    const double *value = point->value;
+    double *threads = out->thread_count;
+    double servers = replicas.count;
+    bool trains = replicas.network.training.env_steps_per_train_step > 0.0;
+    out->steps_per_s = value[FULCRUM_OUTPUT_steps_per_s];
+    out->requests_per_s = out->steps_per_s / replicas.steps_per_request;
+    out->residence = (struct fulcrum_residence){value[FULCRUM_OUTPUT_cpu_residence_s],
+        value[FULCRUM_OUTPUT_host_residence_s], value[FULCRUM_OUTPUT_gpu_residence_s],
+        value[FULCRUM_OUTPUT_delay_s]};
+    double stepping = value[FULCRUM_OUTPUT_cpu_thread_busy_frac] * servers *
+                      fulcrum_cpu_servers(&replicas.network.cpu);
+    double batches_per_s = out->steps_per_s / value[FULCRUM_OUTPUT_mean_batch];
+    double inferring = batches_per_s * out->residence.gpu_s;
+    /* What sharing the learner adds to one of the two it adds to the other. */
+    double shared = inferring - servers * value[FULCRUM_OUTPUT_gpu_inference_busy_frac];
+    double training =
+        trains ? servers * value[FULCRUM_OUTPUT_gpu_train_busy_frac] + shared : 0.0;
+    double handing =
+        servers * value[FULCRUM_OUTPUT_host_busy_frac] + stepping * (1.0 - step_frac);
+    threads[FULCRUM_STAGE_SIMULATION] = stepping * step_frac;
+    threads[FULCRUM_STAGE_INFERENCE] = inferring;
+    threads[FULCRUM_STAGE_TRAINING] = training;
+    threads[FULCRUM_STAGE_HANDOFF] = handing;
+    threads[FULCRUM_STAGE_REPLAY] = FULCRUM_UNKNOWN;
+    threads[FULCRUM_STAGE_WAIT] = servers * (trains ? 2.0 : 1.0) + point->actor_count -
+                                  stepping * step_frac - inferring - training - handing;
+    return FULCRUM_OK;
+}
+
+enum fulcrum_status fulcrum_reference_predict(const struct fulcrum_reference *reference,
+    const struct fulcrum_calibration *calibration,
+    const struct fulcrum_reference_prediction *out, struct fulcrum_error *err)
+{
+    const struct fulcrum_scenario_inputs inputs = {.base = &reference->design,
+        .calibrations = &calibration,
+        .calibration_count = 1};
+    struct fulcrum_scenario *scenario = NULL;
+    struct fulcrum_predictor *predictor = NULL;
+    enum fulcrum_status status = FULCRUM_OK;
+    TRY_OR_END(fulcrum_scenario_new(&inputs, &scenario, err));
+    TRY_OR_END(fulcrum_predictor_new(scenario, &predictor, err));
+    for (size_t i = 0; i < reference->point_count; i++) {
+        struct fulcrum_setting settings[FULCRUM_POINT_SETTINGS_MOST];
+        struct fulcrum_point point = {.varied = settings, .seed = SEED};
+        double *drawn_per_s = out->drawn_per_s != NULL
+                                  ? out->drawn_per_s + i * FULCRUM_POINT_DRAWS
+                                  : NULL;
+        TRY_OR_END(
+            fulcrum_point_settings(reference, i, settings, &point.varied_count, err));
+        TRY_OR_END(predict_point(predictor, &point, &out->points[i], drawn_per_s, err));
+        if (out->stages != NULL) {
+            TRY_OR_END(predict_stages(
+                predictor, &point, &out->points[i], &out->stages[i], err));
+        }
+    }
+end:
+    fulcrum_predictor_free(predictor);
+    fulcrum_scenario_free(scenario);
     return status;
 }

@@ -2,12 +2,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "calibrate/reference/validation.h"
 
-#include <stdbool.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "calibrate/pipeline/measure.h"
 #include "calibrate/reference/predictors.h"
+#include "model/quantity.h"
 #include "model/try.h"
 #include "presets/load/preset.h"
 
@@ -31,7 +33,6 @@ static const struct {
         "figures that describe the GPUs"},
 };
 
-/* Room for every observation of the reference. */
 static enum fulcrum_status begin_comparison(struct fulcrum_comparison *out,
     const struct fulcrum_reference *reference, struct fulcrum_error *err)
 {
@@ -99,36 +100,27 @@ static void add_reason(struct fulcrum_validation *out, const char *detail)
     }
 }
 
-/* How many times a quantity was observed, but for what ratios refer to. */
-static size_t count_observed(
-    const struct fulcrum_reference *reference, const char *quantity)
-{
-    size_t count = 0;
-    for (size_t i = 0; i < reference->point_count; i++) {
-        const struct fulcrum_reference_point *point = &reference->points[i];
-        bool is_base = reference->is_relative && i == reference->relative_to;
-        for (size_t k = 0; k < point->observation_count && !is_base; k++) {
-            count += strcmp(point->observations[k].quantity, quantity) == 0 ? 1 : 0;
-        }
-    }
-    return count;
-}
-
 /* "cpu_w: neither the machine nor NAME says how many watts it draws" */
 static void note_unknown_watts(const struct fulcrum_calibration *calibration,
     const struct fulcrum_comparison *found, struct fulcrum_validation *out)
 {
     static const char *const quantities[] = {"cpu_w", "gpu_w"};
+    const struct fulcrum_reference *reference = found->reference;
     for (size_t i = 0; i < sizeof quantities / sizeof quantities[0]; i++) {
-        size_t predicted = 0;
-        for (size_t k = 0; k < found->count; k++) {
-            const struct fulcrum_compared *item = &found->items[k];
-            const char *quantity = found->reference->points[item->point]
-                                       .observations[item->observation]
-                                       .quantity;
-            predicted += strcmp(quantity, quantities[i]) == 0 ? 1 : 0;
+        long missing = 0; /* observed, but for what ratios refer to, less predicted */
+        for (size_t p = 0; p < reference->point_count; p++) {
+            const struct fulcrum_reference_point *point = &reference->points[p];
+            bool is_base = reference->is_relative && p == reference->relative_to;
+            for (size_t k = 0; k < point->observation_count && !is_base; k++) {
+                missing += strcmp(point->observations[k].quantity, quantities[i]) == 0;
+            }
         }
-        if (predicted < count_observed(found->reference, quantities[i])) {
+        for (size_t k = 0; k < found->count; k++) {
+            const struct fulcrum_observation *seen =
+                fulcrum_compared_observation(found, &found->items[k]);
+            missing -= strcmp(seen->quantity, quantities[i]) == 0;
+        }
+        if (missing > 0) {
             char why[200];
             (void)snprintf(why, sizeof why,
                 "%s: neither the machine nor %s says how much it draws", quantities[i],
@@ -168,7 +160,6 @@ static enum fulcrum_status predict_or_note(const struct fulcrum_reference *refer
     return FULCRUM_OK;
 }
 
-/* The points of all series that name the calibration. */
 static enum fulcrum_status predict_from(const struct fulcrum_reference *reference,
     const char *name, struct fulcrum_validation *out, struct fulcrum_error *err)
 {
@@ -212,21 +203,31 @@ end:
     return status;
 }
 
-static bool is_first_of(const struct fulcrum_reference *reference, size_t point)
+static int by_point(const void *left, const void *right)
 {
-    for (size_t i = 0; i < point; i++) {
-        if (strcmp(calibration_of(reference, i), calibration_of(reference, point)) ==
-            0) {
-            return 0;
-        }
+    const struct fulcrum_compared *a = left;
+    const struct fulcrum_compared *b = right;
+    if (a->point != b->point) {
+        return a->point < b->point ? -1 : 1;
     }
-    return 1;
+    return a->observation < b->observation ? -1 : 1;
 }
 
-/* "no calibration goes with 'A', 'B'" */
-static void name_series_without(
-    const struct fulcrum_reference *reference, struct fulcrum_validation *out)
+static enum fulcrum_status predict_by_series(const struct fulcrum_reference *reference,
+    struct fulcrum_validation *out, struct fulcrum_error *err)
 {
+    TRY(begin_comparison(&out->comparison, reference, err));
+    for (size_t i = 0; i < reference->point_count; i++) {
+        const char *name = calibration_of(reference, i);
+        size_t first = 0; /* that names it */
+        while (strcmp(calibration_of(reference, first), name) != 0) {
+            first++;
+        }
+        if (name[0] != '\0' && first == i) {
+            TRY(predict_from(reference, name, out, err));
+        }
+    }
+    /* "no calibration goes with 'A', 'B'" */
     char list[300] = "";
     for (size_t i = 0; i < reference->point_count; i++) {
         if (calibration_of(reference, i)[0] == '\0' &&
@@ -244,30 +245,6 @@ static void name_series_without(
         append_text(out->reason, sizeof out->reason, "; ",
             "no calibration goes with its workload");
     }
-}
-
-static int by_point(const void *left, const void *right)
-{
-    const struct fulcrum_compared *a = left;
-    const struct fulcrum_compared *b = right;
-    if (a->point != b->point) {
-        return a->point < b->point ? -1 : 1;
-    }
-    return a->observation < b->observation ? -1 : 1;
-}
-
-/* Each series from its own calibration. */
-static enum fulcrum_status predict_by_series(const struct fulcrum_reference *reference,
-    struct fulcrum_validation *out, struct fulcrum_error *err)
-{
-    TRY(begin_comparison(&out->comparison, reference, err));
-    for (size_t i = 0; i < reference->point_count; i++) {
-        const char *name = calibration_of(reference, i);
-        if (name[0] != '\0' && is_first_of(reference, i)) {
-            TRY(predict_from(reference, name, out, err));
-        }
-    }
-    name_series_without(reference, out);
     out->has_failed = out->has_failed || out->comparison.count == 0;
     qsort(out->comparison.items, out->comparison.count, sizeof *out->comparison.items,
         by_point);
@@ -306,4 +283,456 @@ enum fulcrum_status fulcrum_validate(const struct fulcrum_reference *reference,
 void fulcrum_validation_clear(struct fulcrum_validation *validation)
 {
     fulcrum_comparison_clear(&validation->comparison);
+}
+
+/* The points that a set is judged by: those predicted, or the fitted ones where a fit
+ * has seen them all. */
+enum fulcrum_comparison_filter fulcrum_validation_filter(
+    const struct fulcrum_validation *set)
+{
+    return fulcrum_comparison_errors(
+               &set->comparison, NULL, FULCRUM_COMPARE_PREDICTED, -1)
+                       .count > 0
+               ? FULCRUM_COMPARE_PREDICTED
+               : FULCRUM_COMPARE_FITTED;
+}
+
+/* What a run has found, as tables: the same for files, the terminal and the document
+ * about accuracy, which give different ones a title. */
+
+enum {
+    SUMMARY,
+    SETS,
+    CALM,
+    SERIES,
+    FORMULAS,
+    WORST,
+    FITTED,
+    BASELINES,
+    POINTS,
+    TABLES
+};
+
+static const char *const keys[TABLES] = {"summary", "sets", "undisturbed", "series",
+    "formulas", "worst", "fitted", "baselines", "points"};
+
+struct sets {
+    const struct fulcrum_validation *items;
+    size_t count;
+};
+
+struct view {
+    bool is_document;
+    size_t main;                /* what CSV holds */
+    const char *titles[TABLES]; /* NULL: in files alone */
+};
+
+static const struct view document = {.is_document = true,
+    .titles = {
+        [SUMMARY] = "## In short\n\nPoints that no fit has seen, by what is predicted:",
+        [SETS] = "## Predicted points\n\nNo fit has seen these.",
+        [CALM] =
+            ("## Measured, disturbed and not\n\nPoints of `fulcrum measure` during "
+             "which a canary was slow or other programs ran are told apart; the "
+             "first figures are of the others."),
+        [SERIES] = "## Curve by curve\n\nThe same, of sets that have several curves.",
+        [FORMULAS] = ("## Beside small formulas\n\nMAPE of the same points by formulas "
+                      "that anybody could use instead."),
+        [WORST] = "## Where it is most wrong\n\nThe worst point of each of these sets.",
+        [FITTED] = ("## Fitted points\n\nA fit has seen these: they say how well the "
+                    "form bends to the data, not what a prediction is worth."),
+    }};
+
+static const struct {
+    const char *name;
+    const char *title;
+    const char *meaning;
+} formulas[FULCRUM_BASELINE_COUNT] = {
+    [FULCRUM_BASELINE_BOUNDS] = {"bounds", "bounds",
+        "asymptotic bounds; of watts a line from idle to rated"},
+    [FULCRUM_BASELINE_TEXTBOOK] = {"textbook", "textbook", "its product form"},
+    [FULCRUM_BASELINE_CAPPED_HYPERBOLA] = {"capped_hyperbola", "capped hyperbola",
+        "N / (a + b N) under a ceiling, fitted to the same points"},
+    [FULCRUM_BASELINE_HYPERBOLA] = {
+        "hyperbola", "hyperbola", "N / (a + b N), fitted to the same points"}};
+
+static struct fulcrum_comparison_errors errors_of(
+    const struct fulcrum_validation *set, enum fulcrum_comparison_filter filter)
+{
+    return fulcrum_comparison_errors(&set->comparison, NULL, filter, -1);
+}
+
+/* The document is the same on every machine: it has no more digits than agree. */
+static double rounded(double frac, const struct view *view)
+{
+    return view->is_document ? round(1e3 * frac) / 1e3 + 0.0 : frac;
+}
+
+static void add_errors(struct fulcrum_table *table, const char *count_key,
+    const struct fulcrum_comparison_errors *errors, const struct view *view)
+{
+    fulcrum_table_number(table, count_key, "points", (double)errors->count);
+    fulcrum_table_number(table, "mape_frac", "MAPE", rounded(errors->mape_frac, view));
+    fulcrum_table_number(table, "smape_frac", view->is_document ? "SMAPE" : NULL,
+        rounded(errors->smape_frac, view));
+    fulcrum_table_number(table, "max_frac", "largest",
+        errors->count > 0 ? rounded(errors->max_frac, view) : FULCRUM_UNKNOWN);
+    fulcrum_table_number(table, "bias_frac", "bias", rounded(errors->bias_frac, view));
+    fulcrum_table_number(
+        table, "covered_frac", "inside 90 %", rounded(errors->covered_frac, view));
+}
+
+static void add_name(struct fulcrum_table *table, const struct fulcrum_validation *set)
+{
+    fulcrum_table_row(table);
+    fulcrum_table_text(table, "reference", "set", set->reference->name);
+    fulcrum_table_text(table, "calibration", "calibration", set->calibration);
+}
+
+static void add_set(struct fulcrum_table *table, const struct fulcrum_validation *set,
+    const struct view *view)
+{
+    struct fulcrum_comparison_errors new = errors_of(set, FULCRUM_COMPARE_PREDICTED);
+    struct fulcrum_comparison_errors old = errors_of(set, FULCRUM_COMPARE_FITTED);
+    const char *status = new.count == 0 && old.count > 0 ? "fitted" : "predicted";
+    if (view->is_document && new.count == 0) {
+        return;
+    }
+    add_name(table, set);
+    fulcrum_table_text(table, "predictor", NULL,
+        fulcrum_predictor_name((int)set->reference->predictor));
+    add_errors(table, "predicted_points", &new, view);
+    fulcrum_table_number(
+        table, "fitted_points", view->is_document ? NULL : "fitted", (double)old.count);
+    fulcrum_table_number(table, "fitted_mape_frac",
+        view->is_document ? NULL : "MAPE of fitted", old.mape_frac);
+    fulcrum_table_text(
+        table, "status", NULL, set->reason[0] == '\0' ? status : set->reason);
+    fulcrum_table_flag(table, "is_carried_over", "carried over", set->is_carried_over);
+}
+
+/* Means over the points of several sets or curves. */
+struct pool {
+    struct fulcrum_comparison_errors sum; /* means while nothing is added */
+    double covered_of;
+};
+
+static void pool_add(struct pool *pool, const struct fulcrum_comparison_errors *one)
+{
+    struct fulcrum_comparison_errors *sum = &pool->sum;
+    double count = (double)one->count;
+    if (one->count == 0) {
+        return;
+    }
+    sum->count += one->count;
+    sum->mape_frac += count * one->mape_frac;
+    sum->smape_frac += count * one->smape_frac;
+    sum->bias_frac += count * one->bias_frac;
+    sum->max_frac = fmax(sum->max_frac, one->max_frac);
+    if (isfinite(one->covered_frac)) {
+        sum->covered_frac += count * one->covered_frac;
+        pool->covered_of += count;
+    }
+}
+
+static struct fulcrum_comparison_errors pool_means(const struct pool *pool)
+{
+    struct fulcrum_comparison_errors mean = pool->sum;
+    double count = mean.count > 0 ? (double)mean.count : FULCRUM_UNKNOWN;
+    mean.mape_frac /= count;
+    mean.smape_frac /= count;
+    mean.bias_frac /= count;
+    mean.covered_frac /= pool->covered_of > 0.0 ? pool->covered_of : FULCRUM_UNKNOWN;
+    return mean;
+}
+
+/* A row for each kind of prediction, and one for what is carried over. */
+static void add_summary(
+    struct fulcrum_table *table, const struct sets *sets, const struct view *view)
+{
+    for (size_t row = 0; row < 2 * (size_t)FULCRUM_PREDICTOR_COUNT; row++) {
+        struct pool pool = {.covered_of = 0.0};
+        bool is_carried_over = row % 2 != 0;
+        for (size_t i = 0; i < sets->count; i++) {
+            const struct fulcrum_validation *set = &sets->items[i];
+            if ((size_t)set->reference->predictor == row / 2 &&
+                set->is_carried_over == is_carried_over) {
+                struct fulcrum_comparison_errors one =
+                    errors_of(set, FULCRUM_COMPARE_PREDICTED);
+                pool_add(&pool, &one);
+            }
+        }
+        struct fulcrum_comparison_errors errors = pool_means(&pool);
+        if (errors.count > 0) {
+            char meaning[200];
+            (void)snprintf(meaning, sizeof meaning, "%s%s",
+                fulcrum_predictor_meaning(row / 2),
+                is_carried_over ? ", carried over from another machine" : "");
+            fulcrum_table_row(table);
+            fulcrum_table_text(table, "predicts", "predicted", meaning);
+            add_errors(table, "points", &errors, view);
+        }
+    }
+}
+
+/* The series of a set's point, where the point is the first of a named one of which
+ * anything is compared; NULL: it is not. Borrowed. */
+static const char *series_from(const struct fulcrum_validation *set, size_t point)
+{
+    const struct fulcrum_reference_point *points = set->reference->points;
+    const char *series = points[point].series;
+    bool is_first =
+        series[0] != '\0' && fulcrum_reference_begins_series(set->reference, point);
+    for (size_t i = 0; i < set->comparison.count && is_first; i++) {
+        if (strcmp(points[set->comparison.items[i].point].series, series) == 0) {
+            return series;
+        }
+    }
+    return NULL;
+}
+
+/* MAPE by each small formula; returns whether any says something. */
+static bool formula_errors(const struct fulcrum_validation *set, const char *series,
+    enum fulcrum_comparison_filter filter, double out[FULCRUM_BASELINE_COUNT])
+{
+    bool is_any = false;
+    for (int k = 0; k < FULCRUM_BASELINE_COUNT; k++) {
+        out[k] =
+            fulcrum_comparison_errors(&set->comparison, series, filter, k).mape_frac;
+        is_any = is_any || isfinite(out[k]);
+    }
+    return is_any;
+}
+
+static void add_formula_errors(struct fulcrum_table *table,
+    const double mape_frac[FULCRUM_BASELINE_COUNT], const struct view *view,
+    bool is_shown)
+{
+    for (size_t k = 0; k < FULCRUM_BASELINE_COUNT; k++) {
+        char key[80];
+        (void)snprintf(key, sizeof key, "%s_mape_frac", formulas[k].name);
+        const char *title = view->is_document ? formulas[k].meaning : formulas[k].title;
+        fulcrum_table_number(
+            table, key, is_shown ? title : NULL, rounded(mape_frac[k], view));
+    }
+}
+
+static void add_series(struct fulcrum_table *table,
+    const struct fulcrum_validation *set, const char *series, const struct view *view)
+{
+    double mape_frac[FULCRUM_BASELINE_COUNT];
+    struct fulcrum_comparison_errors new = fulcrum_comparison_errors(
+        &set->comparison, series, FULCRUM_COMPARE_PREDICTED, -1);
+    struct fulcrum_comparison_errors old =
+        fulcrum_comparison_errors(&set->comparison, series, FULCRUM_COMPARE_FITTED, -1);
+    (void)formula_errors(set, series, FULCRUM_COMPARE_PREDICTED, mape_frac);
+    fulcrum_table_row(table);
+    fulcrum_table_text(table, "reference", "set", set->reference->name);
+    fulcrum_table_text(table, "series", "curve", series);
+    add_errors(table, "predicted_points", &new, view);
+    add_formula_errors(table, mape_frac, view, !view->is_document);
+    fulcrum_table_number(
+        table, "fitted_points", view->is_document ? NULL : "fitted", (double)old.count);
+}
+
+/* Of a set that `measure` wrote, where a part of the points was disturbed. */
+static void add_calm(struct fulcrum_table *table, const struct fulcrum_validation *set,
+    const struct view *view)
+{
+    struct pool calm = {.covered_of = 0.0};
+    struct pool disturbed = {.covered_of = 0.0};
+    for (size_t i = 0; i < set->reference->point_count; i++) {
+        const char *series = series_from(set, i);
+        if (series == NULL) {
+            continue;
+        }
+        struct fulcrum_comparison_errors one = fulcrum_comparison_errors(
+            &set->comparison, series, FULCRUM_COMPARE_PREDICTED, -1);
+        size_t length = strlen(series);
+        size_t end = strlen(FULCRUM_MEASURED_DISTURBED);
+        bool is_disturbed = length >= end && strcmp(series + length - end,
+                                                 FULCRUM_MEASURED_DISTURBED) == 0;
+        pool_add(is_disturbed ? &disturbed : &calm, &one);
+    }
+    if (disturbed.sum.count > 0) {
+        struct fulcrum_comparison_errors errors = pool_means(&calm);
+        struct fulcrum_comparison_errors all =
+            errors_of(set, FULCRUM_COMPARE_PREDICTED);
+        add_name(table, set);
+        add_errors(table, "points", &errors, view);
+        fulcrum_table_number(
+            table, "disturbed_points", "disturbed", (double)disturbed.sum.count);
+        fulcrum_table_number(
+            table, "all_mape_frac", "MAPE of all", rounded(all.mape_frac, view));
+        fulcrum_table_number(
+            table, "all_max_frac", "largest of all", rounded(all.max_frac, view));
+    }
+}
+
+static const char *kind_name(bool is_fitted)
+{
+    return is_fitted ? "fitted" : "predicted";
+}
+
+/* What small formulas say of a set, where they say something: a row for people, and one
+ * for each of them and the model in files. */
+static void add_formulas(struct fulcrum_table *table, struct fulcrum_table *baselines,
+    const struct fulcrum_validation *set, const struct view *view)
+{
+    enum fulcrum_comparison_filter filter = fulcrum_validation_filter(set);
+    const char *kind = kind_name(filter == FULCRUM_COMPARE_FITTED);
+    double mape_frac[FULCRUM_BASELINE_COUNT];
+    if (!formula_errors(set, NULL, filter, mape_frac)) {
+        return;
+    }
+    struct fulcrum_comparison_errors own = errors_of(set, filter);
+    add_name(table, set);
+    fulcrum_table_number(table, "points", "points", (double)own.count);
+    fulcrum_table_text(table, "kind", "kind", kind);
+    fulcrum_table_number(table, "mape_frac", "model", rounded(own.mape_frac, view));
+    add_formula_errors(table, mape_frac, view, true);
+    for (int k = -1; k < FULCRUM_BASELINE_COUNT; k++) {
+        struct fulcrum_comparison_errors errors =
+            fulcrum_comparison_errors(&set->comparison, NULL, filter, k);
+        if (errors.count > 0) {
+            add_name(baselines, set);
+            fulcrum_table_text(
+                baselines, "by", "by", k < 0 ? "model" : formulas[k].name);
+            fulcrum_table_number(baselines, "points", "points", (double)errors.count);
+            fulcrum_table_number(baselines, "mape_frac", "MAPE", errors.mape_frac);
+            fulcrum_table_number(baselines, "smape_frac", "SMAPE", errors.smape_frac);
+            fulcrum_table_number(baselines, "max_frac", "largest", errors.max_frac);
+            fulcrum_table_number(baselines, "bias_frac", "bias", errors.bias_frac);
+            fulcrum_table_text(baselines, "kind", "kind", kind);
+        }
+    }
+}
+
+static double error_of(const struct fulcrum_compared *item)
+{
+    return item->predicted / item->observed - 1.0;
+}
+
+static void add_point(struct fulcrum_table *table, const struct fulcrum_validation *set,
+    const struct fulcrum_compared *item)
+{
+    add_name(table, set);
+    fulcrum_table_text(
+        table, "series", "curve", set->reference->points[item->point].series);
+    fulcrum_table_number(table, "point", "point", (double)item->point);
+    fulcrum_table_text(table, "quantity", "quantity",
+        fulcrum_compared_observation(&set->comparison, item)->quantity);
+    fulcrum_table_number(table, "observed", "observed", item->observed);
+    fulcrum_table_number(table, "half_width", NULL, item->half_width);
+    fulcrum_table_estimate(
+        table, "predicted", "predicted", item->predicted, item->lo, item->hi);
+    fulcrum_table_number(table, "error_frac", "error", error_of(item));
+    for (size_t k = 0; k < FULCRUM_BASELINE_COUNT; k++) {
+        fulcrum_table_number(table, formulas[k].name, NULL, item->baseline[k]);
+    }
+    fulcrum_table_text(table, "kind", "kind", kind_name(item->is_fitted));
+}
+
+/* The predicted point that is furthest off; NULL where there is none. */
+static const struct fulcrum_compared *worst_of(const struct fulcrum_validation *set)
+{
+    const struct fulcrum_compared *worst = NULL;
+    for (size_t k = 0; k < set->comparison.count; k++) {
+        const struct fulcrum_compared *item = &set->comparison.items[k];
+        if (!item->is_fitted &&
+            (worst == NULL || fabs(error_of(item)) > fabs(error_of(worst)))) {
+            worst = item;
+        }
+    }
+    return worst;
+}
+
+/* The worst point of the sets in which it is furthest off, the largest first. */
+static void add_worst(struct fulcrum_table *table, const struct sets *sets)
+{
+    enum { WORST_MOST = 12 };
+    double last = INFINITY;
+    size_t at = 0; /* where the last one was found */
+    for (size_t row = 0; row < WORST_MOST; row++) {
+        const struct fulcrum_validation *next = NULL;
+        double most = -1.0;
+        for (size_t i = 0; i < sets->count; i++) {
+            const struct fulcrum_compared *item = worst_of(&sets->items[i]);
+            double size = item != NULL ? fabs(error_of(item)) : -1.0;
+            bool is_left = size < last || (size <= last && i > at);
+            if (size > most && is_left) {
+                next = &sets->items[i];
+                most = size;
+            }
+        }
+        if (next == NULL) {
+            return;
+        }
+        add_point(table, next, worst_of(next));
+        last = most;
+        at = (size_t)(next - sets->items);
+    }
+}
+
+static struct view view_of(enum fulcrum_validation_view which, bool has_several)
+{
+    struct view view = {.main = which == FULCRUM_VALIDATION_POINTS   ? POINTS
+                                : which == FULCRUM_VALIDATION_SERIES ? SERIES
+                                                                     : SETS};
+    if (which == FULCRUM_VALIDATION_DOCUMENT) {
+        return document;
+    }
+    if (which == FULCRUM_VALIDATION_SETS) {
+        view.titles[SUMMARY] = has_several ? "points that no fit has seen" : NULL;
+        view.titles[CALM] = "measured points that nothing disturbed";
+        view.titles[FORMULAS] = "MAPE beside formulas";
+    }
+    view.titles[view.main] = view.main == SETS && has_several ? "set by set" : "";
+    return view;
+}
+
+struct fulcrum_result *fulcrum_validation_result(const struct fulcrum_validation *items,
+    size_t count, enum fulcrum_validation_view which)
+{
+    const struct view view = view_of(which, count > 1);
+    const struct sets sets = {items, count};
+    struct fulcrum_result *result = fulcrum_result_new("fulcrum-validate");
+    struct fulcrum_table *tables[TABLES];
+    for (size_t i = 0; i < TABLES; i++) {
+        tables[i] = fulcrum_result_table(result, keys[i], view.titles[i]);
+    }
+    fulcrum_table_make_main(tables[view.main]);
+    add_summary(tables[SUMMARY], &sets, &view);
+    add_worst(tables[WORST], &sets);
+    fulcrum_table_hide(tables[WORST], "kind"); /* all are predicted */
+    for (size_t i = 0; i < count; i++) {
+        const struct fulcrum_validation *set = &items[i];
+        struct fulcrum_comparison_errors fitted =
+            errors_of(set, FULCRUM_COMPARE_FITTED);
+        add_set(tables[SETS], set, &view);
+        add_calm(tables[CALM], set, &view);
+        for (size_t k = 0; k < set->reference->point_count; k++) {
+            const char *series = series_from(set, k);
+            if (series != NULL) {
+                add_series(tables[SERIES], set, series, &view);
+            }
+        }
+        add_formulas(tables[FORMULAS], tables[BASELINES], set, &view);
+        if (fitted.count > 0) {
+            add_name(tables[FITTED], set);
+            add_errors(tables[FITTED], "points", &fitted, &view);
+        }
+        for (size_t k = 0; k < set->comparison.count; k++) {
+            add_point(tables[POINTS], set, &set->comparison.items[k]);
+        }
+        /* Why a set is not predicted, or not all of it. */
+        if (set->reason[0] != '\0') {
+            fulcrum_result_note_print(result, "not_predicted", "%s (%s): %s",
+                set->reference->name, set->reference->title, set->reason);
+        }
+    }
+    if (fulcrum_table_constant(tables[SETS], "is_carried_over") <= 0.0) {
+        fulcrum_table_hide(tables[SETS], "is_carried_over");
+    }
+    return result;
 }

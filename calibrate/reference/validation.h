@@ -3,8 +3,6 @@
 #ifndef FULCRUM_CALIBRATE_REFERENCE_VALIDATION_H
 #define FULCRUM_CALIBRATE_REFERENCE_VALIDATION_H
 
-#include <stdbool.h>
-
 #include "calibrate/reference/comparison.h"
 #include "model/design/calibration.h"
 #include "model/result.h"

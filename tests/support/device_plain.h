@@ -5,7 +5,7 @@
 
 #include <stddef.h>
 
-#include "calibrate/device/device.h"
+#include "calibrate/device/compute.h"
 
 /* A device without a driver: what a launch or a product does, it does at once. So the
  * kernels' text and everything above struct fulcrum_device can be tested anywhere.

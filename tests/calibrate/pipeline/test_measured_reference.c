@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "calibrate/reference/reference_prediction.h"
+#include "calibrate/reference/throughput.h"
 #include "calibrate/reference/validation.h"
 #include "presets/load/preset.h"
 #include "presets/load/reference_file.h"

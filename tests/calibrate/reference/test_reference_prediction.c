@@ -2,7 +2,7 @@
  * networks that can be solved by hand.
  */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "calibrate/reference/reference_prediction.h"
+#include "calibrate/reference/throughput.h"
 
 #include <math.h>
 #include <stdbool.h>
