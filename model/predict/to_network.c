@@ -606,20 +606,22 @@ static double cold_s(
 static void settle_shares(
     struct fulcrum_replicas *replicas, const struct fulcrum_solver_options *quick)
 {
+    if (!replicas->shares_cores) {
+        return;
+    }
     double low = 0.0;
     double high = replicas->capacity_alone[replicas->network.cpu.capacity_count - 1];
-    for (int round = 0; replicas->shares_cores && round < SHARE_ROUNDS; round++) {
+    for (int round = 0; round < SHARE_ROUNDS; round++) {
         struct fulcrum_solution rough;
         double taken = 0.5 * (low + high);
         leave_capacity(replicas, taken);
         if (fulcrum_solve(&replicas->network, quick, &rough, NULL) != FULCRUM_OK) {
             return;
         }
-        bool takes_more = rough.gpu_inference_busy_frac + rough.gpu_train_busy_frac +
-                              rough.host_busy_frac >
-                          taken;
-        low = takes_more ? taken : low;
-        high = takes_more ? high : taken;
+        double busy = rough.gpu_inference_busy_frac + rough.gpu_train_busy_frac +
+                      rough.host_busy_frac;
+        low = busy > taken ? taken : low;
+        high = busy > taken ? high : taken;
     }
 }
 

@@ -420,8 +420,10 @@ enum fulcrum_status fulcrum_workload_save(const struct fulcrum_design *design,
     struct fulcrum_design blank;
     struct json_object *root = fulcrum_json_new_object();
     fulcrum_design_init(&blank);
-    fulcrum_file_header_write(
-        root, FULCRUM_PRESET_WORKLOAD, design->workload.name, design->workload.title);
+    fulcrum_json_add_text(
+        root, "kind", fulcrum_preset_kind_name(FULCRUM_PRESET_WORKLOAD));
+    fulcrum_json_add_text(root, "name", design->workload.name);
+    fulcrum_json_add_text(root, "title", design->workload.title);
     write_half(design, &blank, FULCRUM_PRESET_WORKLOAD, root);
     fulcrum_json_add_text(root, "source", source);
     return fulcrum_json_save(root, path, err);
