@@ -194,6 +194,15 @@ def made_env(make, env_id, *_values, **_named):
     return gymnasium.make(env_id)
 
 
+def space_of(env, kind):
+    """The space of one environment: its own, or the only one that `env` tells."""
+    for name in (f"single_{kind}_space", f"{kind}_space"):
+        if getattr(env, name, None) is not None:
+            return getattr(env, name)
+    raise Failure(f"a {type(env).__name__} without {kind}_space, expected a vector "
+                  "environment")
+
+
 class Loop:
     """
     A loop around a vector environment. A subclass sets `vectors`, the names that
@@ -250,9 +259,7 @@ class Loop:
         return self.made[n]
 
     def describe(self, made):
-        env = made.env
-        space = getattr(env, "single_observation_space", env.observation_space)
-        actions = getattr(env, "single_action_space", env.action_space)
+        space, actions = (space_of(made.env, kind) for kind in ("observation", "action"))
         self.kind = UINT8 if str(getattr(space, "dtype", "")) == "uint8" else FLOAT32
         self.observation_count = max(1, math.prod(getattr(space, "shape", None) or (1,)))
         self.action_count = max(1, math.prod(getattr(actions, "shape", None) or (1,)))
@@ -298,10 +305,11 @@ class Made:
 
 
 def check_rows(what, value, n):
-    rows = getattr(value, "shape", (None,))[0] if getattr(value, "shape", ()) else None
-    if rows != n:
-        raise Failure(f"{what} of {n} environments has shape "
-                      f"{getattr(value, 'shape', type(value).__name__)}: its first "
+    shape = getattr(value, "shape", None)
+    if shape is None:
+        raise Failure(f"{what} is a {type(value).__name__}, expected an array of {n} rows")
+    if not shape or shape[0] != n:
+        raise Failure(f"{what} of {n} environments has shape {shape}: its first "
                       f"dimension is not {n}")
 
 
@@ -323,7 +331,7 @@ class gymvec(Loop):
     def new(self, n):
         env = self.new_env(n)
         step, observation = self.stepper(env, n)
-        if isinstance(observation, tuple):
+        if isinstance(observation, tuple) and observation:
             observation = observation[0]
         if not isinstance(observation, dict):
             check_rows("the observation after a reset", observation,
@@ -337,7 +345,7 @@ class gymvec(Loop):
     def sample(self, env, n):
         """Random actions for 64 calls."""
         numpy = imported("numpy")
-        space = getattr(env, "single_action_space", env.action_space)
+        space = space_of(env, "action")
         space.seed(1)
         return [numpy.stack([numpy.asarray(space.sample()) for _ in range(n)])
                 for _ in range(64)]
@@ -345,6 +353,9 @@ class gymvec(Loop):
     def launch(self, made, n, _is_whole):
         step, actions, i = self.watch.around(made.step), made.actions, 0
         answer = made.step(actions[0])
+        if not isinstance(answer, (tuple, list)) or len(answer) < 2:
+            raise Failure(f"a step returned a {type(answer).__name__}, expected a tuple of "
+                          "observations, rewards and what has ended")
         if not isinstance(answer[0], dict):
             check_rows("the observation after a step", answer[0], self.batch_size or n)
         check_rows("the reward after a step", answer[1], self.batch_size or n)

@@ -31,7 +31,7 @@ int fulcrum_host_read_line(const char *root, const char *path, char *line, size_
     char name[512];
     line[0] = '\0';
     (void)snprintf(name, sizeof name, "%s%s", root, path);
-    FILE *file = fopen(name, "r");
+    FILE *file = fopen(name, "re");
     if (file == NULL) {
         return 0;
     }

@@ -258,7 +258,6 @@ struct run {
     double start_s;
     const char *what; /* is being measured */
     bool is_stopped;
-    bool has_begun;               /* a probe was visited */
     struct fulcrum_error failure; /* of an environment; FULCRUM_OK: none */
     struct fulcrum_bench bench;
     const struct fulcrum_probe *probe[FULCRUM_SCHEDULE_MAX_PROBES]; /* that apply */
@@ -355,7 +354,6 @@ static enum fulcrum_status open_probes(struct run *run, struct fulcrum_error *er
 static enum fulcrum_status visit_all(
     struct run *run, size_t round, struct fulcrum_error *err)
 {
-    run->has_begun = 1;
     for (size_t i = 0; i < run->open_count; i++) {
         const struct fulcrum_probe *probe = run->probe[i];
         if (rests(run, i)) {
@@ -376,6 +374,17 @@ static enum fulcrum_status visit_all(
         }
     }
     return FULCRUM_OK;
+}
+
+static bool has_samples(const struct run *run)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < run->open_count; i++) {
+        for (size_t j = 0; j < FULCRUM_PROBE_RECORDINGS; j++) {
+            count += run->state[i].recording[j].count;
+        }
+    }
+    return count > 0;
 }
 
 static enum fulcrum_status measure(struct run *run, struct fulcrum_error *err)
@@ -600,7 +609,7 @@ enum fulcrum_status fulcrum_calibrate(struct fulcrum_calibration **out,
             (struct fulcrum_listener){.stop = looks_around, .user = run};
         status = measure(run, &run->failure);
         /* What was measured before an environment failed is as good as ever. */
-        bool is_kept = status == FULCRUM_ERR_ENVIRONMENT && run->has_begun;
+        bool is_kept = status == FULCRUM_ERR_ENVIRONMENT && has_samples(run);
         status = status == FULCRUM_OK || is_kept ? assemble(run, out, err) : status;
     }
     if (status == FULCRUM_OK || status == run->failure.status) {

@@ -55,6 +55,12 @@
 #define FULL_BYTE ((size_t)1 << 15)
 #define REFILL_S  1e-3
 
+/* Of this machine's memory, for a worker with all that it has started. */
+#define MEMORY_MOST_FRAC 0.5
+
+/* Between two looks at it. */
+#define MEMORY_LOOK_S 0.25
+
 /* An environment may take so long to be destroyed, unless its limit is shorter. */
 #define GRACE_S 1.0
 
@@ -67,6 +73,7 @@
 struct fulcrum_actor_shared {
     char what[200];                         /* for messages: "env plug-in ./mine.so" */
     double limit_s;                         /* of a start, a step, a reset */
+    double most_byte;                       /* of memory, each */
     double frame_skip;                      /* asked for; 0: the environment's own */
     char program[FULCRUM_WORKER_PATH_SIZE]; /* fulcrum-worker */
     char parent[24];                        /* process id */
@@ -105,6 +112,7 @@ struct fulcrum_env {
     const float *table; /* whose rows were copied; NULL: none yet */
     size_t table_row_count;
     size_t exchange_count;
+    double looked_s;      /* when its memory was last looked at */
     pid_t caller;         /* the thread of the last exchange */
     atomic_int is_failed; /* any thread may ask for CPU time meanwhile */
     char failure[1600];
@@ -244,6 +252,27 @@ static int worker_stays_quiet(struct fulcrum_env *worker)
     return 0;
 }
 
+/* Fails where it has taken more memory than it should. */
+static int worker_stays_small(struct fulcrum_env *worker, uint32_t code)
+{
+    double now_s = fulcrum_wall_s();
+    if (now_s - worker->looked_s < MEMORY_LOOK_S) {
+        return 1;
+    }
+    worker->looked_s = now_s;
+    double most_byte = worker->shared->most_byte;
+    double byte = fulcrum_worker_process_excess_byte(&worker->process, most_byte);
+    if (byte > 0.0) {
+        char place[80];
+        tell_place(worker, code, place, sizeof place);
+        worker_fail(worker,
+            "has taken %.0f bytes of memory %s, and may take %.0f; "
+            "FULCRUM_WORKER_MEMORY_BYTE allows more",
+            byte, place, most_byte);
+    }
+    return !(byte > 0.0);
+}
+
 /* Changes with every step and every reset. */
 static uint64_t progress(const struct fulcrum_env *worker)
 {
@@ -261,7 +290,7 @@ struct patience {
 static bool may_wait(
     struct fulcrum_env *worker, struct patience *patience, uint32_t code)
 {
-    if (!worker_stays_quiet(worker)) {
+    if (!worker_stays_quiet(worker) || !worker_stays_small(worker, code)) {
         return 0;
     }
     uint64_t now = progress(worker);
@@ -433,7 +462,8 @@ static int exchange(struct fulcrum_env *worker, struct fulcrum_worker_command co
         return 0;
     }
     worker->exchange_count++;
-    if (worker->exchange_count % DRAIN_EVERY == 0 && !worker_stays_quiet(worker)) {
+    if (worker->exchange_count % DRAIN_EVERY == 0 &&
+        (!worker_stays_quiet(worker) || !worker_stays_small(worker, command.code))) {
         return 0;
     }
     /* The observation that was handed over is whole and within its bounds. */
@@ -840,6 +870,13 @@ static enum fulcrum_status set_limits(struct fulcrum_actor_shared *shared,
         err, FULCRUM_ERR_RANGE, "limit_s = %g is outside [%g, %g]", limit_s,
         FULCRUM_ACTOR_LIMIT_MIN_S, FULCRUM_ACTOR_LIMIT_MAX_S);
     shared->limit_s = limit_s;
+    const char *told = getenv("FULCRUM_WORKER_MEMORY_BYTE");
+    shared->most_byte = told != NULL
+                            ? strtod(told, NULL)
+                            : MEMORY_MOST_FRAC * (double)sysconf(_SC_PHYS_PAGES) *
+                                  (double)sysconf(_SC_PAGESIZE);
+    FAIL_IF(!(shared->most_byte > 0.0), err, FULCRUM_ERR_RANGE,
+        "FULCRUM_WORKER_MEMORY_BYTE = %s: expected a number of bytes", told);
     /* 0 leaves the choice to the environment. */
     return fulcrum_actor_frame_skip(&shared->frame_skip, options, 0.0, err);
 }

@@ -49,7 +49,7 @@ struct fulcrum_worker_process {
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_worker_process_start(
     struct fulcrum_worker_process *out, char *const *argv, struct fulcrum_error *err);
 
-/* Kills the process group, reaps the process and closes what belongs to it. */
+/* Kills it with all that it has started, reaps it and closes what belongs to it. */
 void fulcrum_worker_process_end(struct fulcrum_worker_process *process);
 
 /* 1 where the process has ended by itself within `limit_s`; it is reaped then. */
@@ -78,5 +78,9 @@ double fulcrum_worker_process_cpu_s(const struct fulcrum_worker_process *process
 
 /* Bytes in memory that no other process has. */
 double fulcrum_worker_process_memory_byte(const struct fulcrum_worker_process *process);
+
+/* Bytes of it with all that it has started; 0 where they are within `most_byte`. */
+double fulcrum_worker_process_excess_byte(
+    const struct fulcrum_worker_process *process, double most_byte);
 
 #endif

@@ -479,12 +479,14 @@ int main(int argc, char **argv)
         return 2;
     }
     /*
-     * Dies with the thread that started it, and leaves no core file. The parent may
-     * have died before the request: then somebody else's child we are.
+     * Dies with the thread that started it, leaves no core file, and keeps what it
+     * starts as its own children, whatever they do to be rid of it. The parent may have
+     * died before the request: then somebody else's child we are.
      */
     const struct rlimit no_core = {0, 0};
     (void)setrlimit(RLIMIT_CORE, &no_core);
     (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+    (void)prctl(PR_SET_CHILD_SUBREAPER, 1);
     (void)signal(SIGPIPE, SIG_DFL);
     if (strtol(argv[1], NULL, 10) != (long)getppid()) {
         return 1;

@@ -21,6 +21,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -39,6 +40,12 @@
 
 /* Between two looks at a process that is to end. */
 #define REAP_PAUSE_S 0.002
+
+/* Processes of one worker that are looked after. */
+#define FAMILY_MOST 1024
+
+/* Orphans may leave orphans, so often. */
+#define ORPHAN_ROUNDS 64
 
 /* The folder of this program; 0 where the kernel does not tell. */
 static int own_folder(char out[FULCRUM_WORKER_PATH_SIZE])
@@ -205,6 +212,8 @@ enum fulcrum_status fulcrum_worker_process_start(
     struct fulcrum_worker_process *out, char *const *argv, struct fulcrum_error *err)
 {
     struct ends ends;
+    /* What a worker that has died leaves behind becomes ours. */
+    (void)prctl(PR_SET_CHILD_SUBREAPER, 1);
     TRY(connect_ends(&ends, err));
     struct fulcrum_worker_process process = {.socket = ends.socket[0],
         .output_fd = ends.output[0],
@@ -222,19 +231,97 @@ enum fulcrum_status fulcrum_worker_process_start(
     return FULCRUM_OK;
 }
 
+/* Adds the children of a process, of all its threads. */
+static size_t add_children(pid_t parent, pid_t out[FAMILY_MOST], size_t count)
+{
+    char path[300];
+    char text[4096];
+    (void)snprintf(path, sizeof path, "/proc/%ld/task", (long)parent);
+    DIR *tasks = opendir(path);
+    struct dirent *task = tasks != NULL ? readdir(tasks) : NULL;
+    for (; task != NULL; task = readdir(tasks)) {
+        (void)snprintf(path, sizeof path, "/proc/%ld/task/%s/children", (long)parent,
+            task->d_name);
+        if (!fulcrum_host_read_line("", path, text, sizeof text)) {
+            continue;
+        }
+        /* Every number has a space behind it: one that was cut off has none. */
+        char *at = text;
+        long child = strtol(at, &at, 10);
+        for (; *at == ' ' && child > 0 && count < FAMILY_MOST;
+             child = strtol(at, &at, 10)) {
+            out[count++] = (pid_t)child;
+        }
+    }
+    if (tasks != NULL) {
+        (void)closedir(tasks);
+    }
+    return count;
+}
+
+/* All that a process has started, and those in turn, itself first. */
+static size_t find_family(pid_t pid, pid_t out[FAMILY_MOST])
+{
+    size_t count = 1;
+    out[0] = pid;
+    for (size_t i = 0; i < count; i++) {
+        count = add_children(out[i], out, count);
+    }
+    return count;
+}
+
+static void wait_for(pid_t pid, int *status)
+{
+    while (waitpid(pid, status, 0) < 0 && errno == EINTR) {
+    }
+}
+
+/*
+ * Ends what a dead worker had started. Its group has been killed. Who is in a session
+ * of its own was not, and is known by that: a worker alive keeps its children, and is
+ * in our session itself.
+ */
+static void end_orphans(pid_t group)
+{
+    while (waitpid(-group, NULL, 0) > 0) {
+    }
+    size_t found = 1;
+    for (int round = 0; found > 0 && round < ORPHAN_ROUNDS; round++) {
+        pid_t child[FAMILY_MOST];
+        size_t count = add_children(getpid(), child, 0);
+        found = 0;
+        for (size_t i = 0; i < count; i++) {
+            if (getsid(child[i]) > 0 && getsid(child[i]) != getsid(0)) {
+                (void)kill(child[i], SIGKILL);
+                wait_for(child[i], NULL);
+                found++;
+            }
+        }
+    }
+}
+
+/* The group too, and what has left it: nothing that it started must stay behind. */
 static void reap(struct fulcrum_worker_process *process)
 {
-    while (waitpid(process->pid, &process->exit_status, 0) < 0 && errno == EINTR) {
+    pid_t family[FAMILY_MOST];
+    (void)kill(process->pid, SIGSTOP);
+    size_t count = find_family(process->pid, family);
+    (void)kill(-process->pid, SIGKILL);
+    for (size_t i = 0; i < count; i++) {
+        (void)kill(family[i], SIGKILL);
     }
+    pid_t group = process->pid;
+    wait_for(process->pid, &process->exit_status);
     process->pid = 0;
+    for (size_t i = 1; i < count; i++) {
+        wait_for(family[i], NULL);
+    }
+    end_orphans(group);
 }
 
 void fulcrum_worker_process_end(struct fulcrum_worker_process *process)
 {
     if (process->pid > 0) {
-        /* The group too: what the environment started must not stay behind. */
-        (void)kill(-process->pid, SIGKILL);
-        (void)kill(process->pid, SIGKILL);
         reap(process);
     }
     close_fd(&process->socket);
@@ -262,7 +349,6 @@ int fulcrum_worker_process_ended(struct fulcrum_worker_process *process, double 
         }
         fulcrum_sleep_s(REAP_PAUSE_S);
     }
-    (void)kill(-process->pid, SIGKILL);
     reap(process);
     return 1;
 }
@@ -385,4 +471,40 @@ double fulcrum_worker_process_cpu_s(const struct fulcrum_worker_process *process
 double fulcrum_worker_process_memory_byte(const struct fulcrum_worker_process *process)
 {
     return process->pid > 0 ? fulcrum_host_memory_byte(process->pid, 1) : 0.0;
+}
+
+/* Memory that is shared counts in parts; 0 where the kernel does not tell. */
+static double shared_out_byte(pid_t pid)
+{
+    char path[64];
+    char line[128] = "";
+    (void)snprintf(path, sizeof path, "/proc/%ld/smaps_rollup", (long)pid);
+    FILE *file = fopen(path, "re");
+    while (file != NULL && fgets(line, sizeof line, file) != NULL &&
+           strncmp(line, "Pss:", 4) != 0) {
+    }
+    if (file != NULL) {
+        (void)fclose(file);
+    }
+    return strncmp(line, "Pss:", 4) == 0 ? 1024.0 * strtod(line + 4, NULL) : 0.0;
+}
+
+double fulcrum_worker_process_excess_byte(
+    const struct fulcrum_worker_process *process, double most_byte)
+{
+    pid_t family[FAMILY_MOST];
+    size_t count = process->pid > 0 ? find_family(process->pid, family) : 0;
+    double byte = 0.0;
+    for (size_t i = 0; i < count; i++) {
+        byte += fulcrum_host_memory_byte(family[i], 0);
+    }
+    if (byte <= most_byte) {
+        return 0.0;
+    }
+    /* What forked processes share was counted for each of them: look closer. */
+    byte = 0.0;
+    for (size_t i = 0; i < count; i++) {
+        byte += shared_out_byte(family[i]);
+    }
+    return byte > most_byte ? byte : 0.0;
 }

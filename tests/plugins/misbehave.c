@@ -68,10 +68,13 @@ static void note_pid(pid_t pid)
     }
 }
 
-static void start_child(void)
+static void start_child(int is_apart)
 {
     pid_t child = fork();
     if (child == 0) {
+        if (is_apart) {
+            (void)setsid();
+        }
         sleep_s(60.0);
         _exit(0);
     }
@@ -126,8 +129,15 @@ static void act_up(const char *fault)
     } else if (is_fault(fault, "kill")) {
         (void)kill(getpid(), SIGKILL);
     } else if (is_fault(fault, "child")) {
-        start_child();
+        start_child(0);
         sleep_s(1e6);
+    } else if (is_fault(fault, "apart")) {
+        start_child(1);
+        sleep_s(1e6);
+    } else if (is_fault(fault, "orphan")) {
+        start_child(1);
+        sleep_s(0.05); /* it is on its own by now */
+        exit(3);
     }
 }
 

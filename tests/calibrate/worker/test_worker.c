@@ -766,6 +766,8 @@ static void await_gone(const pid_t *pids)
     bool is_clean = 0;
     for (int i = 0; i < 300 && !is_clean; i++) {
         fulcrum_sleep_s(0.01);
+        /* What a program that was killed leaves behind is ours. */
+        (void)waitpid(-1, NULL, WNOHANG);
         is_clean = all_are_gone(pids);
     }
     CU_ASSERT(is_clean);
@@ -807,16 +809,14 @@ TEST(test_workers_die_with_the_program)
     scratch_free(&scratch);
 }
 
-/* What an environment has started itself goes with its group. */
-TEST(test_children_of_an_environment_are_killed)
+static void expect_no_child(const struct fault_case *fault, const char *fault_at)
 {
     struct scratch scratch = scratch_new();
     char *pid_file = scratch_path(&scratch, "pids");
     (void)setenv("FULCRUM_TEST_PID", pid_file, 1);
-    (void)setenv("FULCRUM_TEST_FAULT", "child@2", 1);
+    (void)setenv("FULCRUM_TEST_FAULT", fault_at, 1);
     struct fulcrum_actor_options options = plugin_options(MISBEHAVE);
-    struct fault_case fault = {"child", "step 2 has not returned"};
-    expect_fault("plugin", &options, &fault);
+    expect_fault("plugin", &options, fault);
     (void)unsetenv("FULCRUM_TEST_PID");
     pid_t pids[32] = {-1};
     read_pids(pid_file, pids, LENGTH(pids));
@@ -824,4 +824,15 @@ TEST(test_children_of_an_environment_are_killed)
     await_gone(pids);
     free(pid_file);
     scratch_free(&scratch);
+}
+
+/* What an environment has started goes with its group, or in a session of its own. */
+TEST(test_children_of_an_environment_are_killed)
+{
+    expect_no_child(
+        &(struct fault_case){"child", "step 2 has not returned"}, "child@2");
+    expect_no_child(
+        &(struct fault_case){"apart", "step 2 has not returned"}, "apart@2");
+    expect_no_child(
+        &(struct fault_case){"orphan", "exited with code 3 in step 2"}, "orphan@2");
 }

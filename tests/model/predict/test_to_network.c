@@ -414,6 +414,72 @@ static struct outcome outcome_of(
     return out;
 }
 
+/* By both methods; one takes no inference for one of a millionth of a step. */
+static void expect_rate(struct fulcrum_design *design, const char *settings,
+    double steps_per_s, double error_rel)
+{
+    static const enum fulcrum_method methods[] = {
+        FULCRUM_METHOD_FAST, FULCRUM_METHOD_SIMULATE};
+    designs_set(design, settings);
+    for (size_t i = 0; i < LENGTH(methods); i++) {
+        struct outcome out = outcome_of(design, methods[i]);
+        assert_close(settings, out.steps_per_s * out.replicas.steps_per_request,
+            steps_per_s, error_rel);
+    }
+}
+
+/* An actor steps one group at a time: what they hide is the wait, not the stepping. */
+TEST(test_groups_of_one_actor_are_one_process)
+{
+    struct fulcrum_design design = cpu_design();
+    designs_set(&design, "run.actor_count=1 run.envs_per_actor=4 workload.step.cv=0 "
+                         "workload.network.per_batch_s=0 workload.network.per_item_s=0 "
+                         "workload.step.law=deterministic");
+    expect_rate(&design, "workload.group_count=1", 1e4, 2e-6);
+    expect_rate(&design, "workload.group_count=2", 1e4, 2e-6);
+    expect_rate(&design, "workload.group_count=4", 1e4, 2e-6);
+    designs_assert_refused(&design, "workload.group_count=3", FULCRUM_ERR_INFEASIBLE,
+        "workload.group_count = 3 groups");
+    /* Every request is waited for by one group; two are stepped meanwhile. */
+    designs_set(&design, "workload.network.per_batch_s=1e-4");
+    expect_rate(&design, "workload.group_count=1", 4 / 5e-4, 1e-9);
+    struct outcome out = outcome_of(&design, FULCRUM_METHOD_SIMULATE);
+    designs_set(&design, "workload.group_count=2");
+    struct outcome two = outcome_of(&design, FULCRUM_METHOD_SIMULATE);
+    CU_ASSERT_EQUAL(out.replicas.network.actors, 1.0);
+    CU_ASSERT_EQUAL(two.replicas.network.actors, 2.0);
+    assert_close("hidden", two.steps_per_s * 2, 1e4, 1e-3);
+}
+
+/* All threads are busy: with steps, and with their shares of batches and training. */
+TEST(test_a_learner_without_a_core_takes_its_time_from_actors)
+{
+    static const struct {
+        double actors;
+        double threads;
+        const char *settings;
+    } rows[] = {
+        {64, 8, "workload.training.train_step_s=2e-4"},
+        {64, 8, "workload.training.train_step_s=6e-4"},
+        {32, 4, "workload.training.train_step_s=6e-4"},
+    };
+    for (size_t i = 0; i < LENGTH(rows); i++) {
+        struct fulcrum_design design = cpu_design();
+        designs_set(&design, "machine.learner_core_count=0 "
+                             "workload.training.env_steps_per_train_step=64");
+        design.run.actor_count = rows[i].actors;
+        design.machine.cpu.core_count = rows[i].threads;
+        design.machine.cpu.thread_count = rows[i].threads;
+        designs_set(&design, rows[i].settings);
+        struct outcome out = outcome_of(&design, FULCRUM_METHOD_FAST);
+        double each_s = 1e-4 + 2e-5 / out.solution.mean_batch + 2e-6 +
+                        design.workload.training.train_step_s / 64;
+        CU_ASSERT(out.replicas.shares_cores);
+        CU_ASSERT_EQUAL(out.replicas.network.cpu.reserved_threads, 0.0);
+        assert_close("threads", out.steps_per_s * each_s, rows[i].threads, 0.02);
+    }
+}
+
 TEST(test_every_gpu_does_both_unless_said_otherwise)
 {
     struct fulcrum_design design = design_apart(4, 0, 0.1);
