@@ -80,7 +80,7 @@ static enum fulcrum_status hand_out(const struct fulcrum_calibration *calibratio
     if (status != FULCRUM_OK || path == NULL) {
         return status;
     }
-    if (loop->workload.batching.policy == (int)FULCRUM_BATCH_FIXED) {
+    if (!isnan(loop->workload.total_env_steps)) {
         TRY(hand_out_workload(loop, calibration, path, context, err));
     }
     for (size_t i = 0; i < calibration->note_count; i++) {
