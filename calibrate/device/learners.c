@@ -28,7 +28,7 @@ enum { MLP_HIDDEN_COUNT = 256 };
  * A replay of 16384 steps keeps the training buffers near 3 GB; 2^27 floats of
  * observations are 0.5 GiB. Products come after their factors, which have bounds.
  */
-static enum fulcrum_status check_options(
+enum fulcrum_status fulcrum_learner_options_check(
     const struct fulcrum_learner_options *options, struct fulcrum_error *err)
 {
     enum { EITHER = -1, R2D2 = FULCRUM_NETWORK_R2D2, MLP = FULCRUM_NETWORK_MLP };
@@ -74,23 +74,47 @@ static enum fulcrum_status check_options(
     return FULCRUM_OK;
 }
 
-static enum fulcrum_status open_network(const struct fulcrum_learner_options *options,
-    const struct fulcrum_compute *compute, struct fulcrum_learner_state **out,
-    struct fulcrum_error *err)
+static struct fulcrum_r2d2_options r2d2_of(
+    const struct fulcrum_learner_options *options)
 {
-    const struct fulcrum_r2d2_options r2d2 = {
+    return (struct fulcrum_r2d2_options){
         .shape = fulcrum_r2d2_atari(options->action_count),
         .max_batch = options->max_batch,
         .train_batch = options->train_batch,
         .train_unroll = options->train_unroll,
         .train_burn_in = options->train_burn_in,
         .seed = options->seed};
-    const struct fulcrum_mlp_options mlp = {.input_count = options->input_count,
+}
+
+static struct fulcrum_mlp_options mlp_of(const struct fulcrum_learner_options *options)
+{
+    return (struct fulcrum_mlp_options){.input_count = options->input_count,
         .hidden_count = MLP_HIDDEN_COUNT,
         .action_count = options->action_count,
         .max_batch = options->max_batch,
         .train_batch = options->train_batch,
         .seed = options->seed};
+}
+
+struct fulcrum_network_cost fulcrum_learner_cost_of(
+    const struct fulcrum_learner_options *options)
+{
+    const struct fulcrum_r2d2_options r2d2 = r2d2_of(options);
+    const struct fulcrum_mlp_options mlp = mlp_of(options);
+    if (options->network == FULCRUM_NETWORK_R2D2) {
+        const struct fulcrum_r2d2_layers layers = fulcrum_r2d2_layers_make(&r2d2.shape);
+        return fulcrum_r2d2_cost_of(&layers, &r2d2);
+    }
+    const struct fulcrum_mlp_layers layers = fulcrum_mlp_layers_make(&mlp);
+    return fulcrum_mlp_cost_of(&layers, &mlp);
+}
+
+static enum fulcrum_status open_network(const struct fulcrum_learner_options *options,
+    const struct fulcrum_compute *compute, struct fulcrum_learner_state **out,
+    struct fulcrum_error *err)
+{
+    const struct fulcrum_r2d2_options r2d2 = r2d2_of(options);
+    const struct fulcrum_mlp_options mlp = mlp_of(options);
     return options->network == FULCRUM_NETWORK_R2D2
                ? fulcrum_r2d2_new(out, compute, &r2d2, err)
                : fulcrum_mlp_new(out, compute, &mlp, err);
@@ -114,7 +138,7 @@ enum fulcrum_status fulcrum_learner_open_on(const struct fulcrum_device *device,
         .index = options->device_index, .sm_count = options->sm_count};
     struct fulcrum_compute compute = {.device = device};
     struct fulcrum_device_info told;
-    TRY(check_options(options, err));
+    TRY(fulcrum_learner_options_check(options, err));
     TRY(device->open(&device_options, &compute.state, &told, err));
     compute.is_wide = told.is_wide;
     bool takes_one = !told.is_gpu && !(options->sm_count > 0.0) &&
@@ -222,6 +246,7 @@ const struct fulcrum_learner *const *fulcrum_learners(void)
         &fulcrum_learner_cpu,
         &fulcrum_learner_cuda,
         &fulcrum_learner_opencl,
+        &fulcrum_learner_torch,
         NULL,
     };
     return learners;
