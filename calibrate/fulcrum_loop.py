@@ -24,7 +24,7 @@ import time
 from fulcrum_gym import FLOAT32, STEPS, PHASE, STEP_NUMBER, UINT8, Failure, \
     GymEnvironment, serve
 
-FACTS, PIECES, WHOLE = range(3)
+FACTS, PIECES, WHOLE, FORWARD, TRAIN = range(5)
 SERIAL, PROCESSES, THREADS, ASYNCHRONOUS = range(4)
 # Untimed at the start of every measurement of a loop that does not train.
 WARM_UP_S = 0.1

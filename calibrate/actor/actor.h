@@ -14,11 +14,12 @@ struct fulcrum_actor_options {
     const char *rom;    /* libretro: path of a ROM; NULL means the built-in program */
     const char *plugin; /* plugin: path of a shared object */
     const char *env_id; /* gym: what gymnasium.make takes, as "ALE/Pong-v5" */
-    const char *python; /* gym and loops: the interpreter; NULL means python3 */
+    const char *python; /* gym, loops, learner torch: interpreter; NULL: python3 */
     /* Loops; NULL: the framework's own choice. */
     const char *vector;    /* kind of vector environment */
     const char *net;       /* policy */
-    const char *make;      /* MODULE:FUNCTION, FILE.py:FUNCTION or FILE.py */
+    const char *make;      /* MODULE:FUNCTION, FILE.py:FUNCTION or FILE.py; the learner
+                              torch's too */
     const char *arguments; /* KEY=VALUE,... of the framework's constructor */
     /*
      * plugin, gym, loops: how long a start, a step or a reset may take before the
@@ -45,9 +46,11 @@ struct fulcrum_actor_info {
 
 /* What a loop is asked to time. */
 enum fulcrum_loop_piece {
-    FULCRUM_LOOP_FACTS,  /* nothing: what it is */
-    FULCRUM_LOOP_PIECES, /* its parts, with short rollouts */
-    FULCRUM_LOOP_WHOLE   /* whole iterations as the user runs them */
+    FULCRUM_LOOP_FACTS,   /* nothing: what it is */
+    FULCRUM_LOOP_PIECES,  /* its parts, with short rollouts */
+    FULCRUM_LOOP_WHOLE,   /* whole iterations as the user runs them */
+    FULCRUM_LOOP_FORWARD, /* learners: env_count observations, 1e6 time_s times */
+    FULCRUM_LOOP_TRAIN    /* learners: so many training steps of a packed size */
 };
 
 /* How a vector environment steps its environments. */
@@ -94,6 +97,30 @@ enum {
 };
 
 #define FULCRUM_LOOP_FIGURE_MAX 1e15
+
+/* A learner's facts. */
+enum {
+    FULCRUM_LOOP_LEARNER_PARAMETER_COUNT,
+    FULCRUM_LOOP_LEARNER_FORWARD_FLOP, /* of one observation */
+    FULCRUM_LOOP_LEARNER_MEMORY_BYTE,
+    FULCRUM_LOOP_LEARNER_THREAD_COUNT,
+    FULCRUM_LOOP_LEARNER_SM_COUNT, /* 0 where it runs on the processor, as the rest */
+    FULCRUM_LOOP_LEARNER_CLOCK_HZ, /* 0: not told */
+    FULCRUM_LOOP_LEARNER_DEVICE_BYTE
+};
+
+/* What a learner's work took, all repeats together. */
+enum {
+    FULCRUM_LOOP_WORK_WALL_S,
+    FULCRUM_LOOP_WORK_CPU_S,  /* of the whole process */
+    FULCRUM_LOOP_WORK_COPY_S, /* of the wall time: between host and device */
+    FULCRUM_LOOP_WORK_THREAD_COUNT,
+    FULCRUM_LOOP_WORK_MEMORY_BYTE
+};
+
+/* The size of a training step as env_count. */
+#define FULCRUM_LOOP_TRAIN_SIZE(batch, unroll, burn_in)                                \
+    ((size_t)(batch) | (size_t)(unroll) << 20 | (size_t)(burn_in) << 40)
 
 /* What all environments of one kind share (a physics model, a ROM). Opaque. */
 struct fulcrum_actor_shared;
@@ -234,6 +261,9 @@ extern const struct fulcrum_actor fulcrum_actor_envpool;
 extern const struct fulcrum_actor fulcrum_actor_vecenv;
 extern const struct fulcrum_actor fulcrum_actor_sample_factory;
 extern const struct fulcrum_actor fulcrum_actor_sb3_ppo;
+
+/* The worker of the learner `torch`: no actor, and not in the list. */
+extern const struct fulcrum_actor fulcrum_actor_torch_learner;
 
 /* Printed by builds with and without MuJoCo alike. */
 #define FULCRUM_MUJOCO_ANT_SUMMARY      "four-legged ant, 105 floats, 8 motors (MuJoCo)"

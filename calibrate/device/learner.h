@@ -18,6 +18,8 @@ enum fulcrum_learner_network {
     FULCRUM_NETWORK_MLP   /* float vector; 3 hidden layers of 256, policy and value */
 };
 
+struct fulcrum_learner_state; /* opaque: weights, buffers, optimiser */
+
 /*
  * Bounds that keep buffers near 3 GB: R2D2 at most 16384 replay steps, train_batch x
  * (train_burn_in + train_unroll + 1); MLP at most 2^27 floats of observations.
@@ -33,6 +35,11 @@ struct fulcrum_learner_options {
     uint64_t seed;        /* weights and training data */
     size_t device_index;  /* which device, where a learner has several */
     double sm_count;      /* SMs (compute units) to run on; 0: what is usual there */
+    /* Of the learner `torch` alone. */
+    const char *make;   /* module: MODULE:FACTORY or a ready one; NULL: the network */
+    const char *python; /* NULL: python3 */
+    /* A state of the same learner that outlives this one, whose process it shares. */
+    struct fulcrum_learner_state *sibling;
 };
 
 struct fulcrum_learner_info {
@@ -64,8 +71,14 @@ struct fulcrum_train_rows {
     float *log_probability;
 };
 
-struct fulcrum_learner_state; /* opaque: weights, buffers, optimiser */
 struct fulcrum_device;
+
+/*
+ * Whether the networks can be of these sizes.
+ *   fails    FULCRUM_ERR_RANGE
+ */
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_learner_options_check(
+    const struct fulcrum_learner_options *options, struct fulcrum_error *err);
 
 /*
  * A learner on any compute device, of which the records of `cuda` and `opencl` have the
@@ -114,6 +127,15 @@ struct fulcrum_learner {
      */
     enum fulcrum_status (*train)(
         struct fulcrum_learner_state *state, double *loss, struct fulcrum_error *err);
+    /*
+     * Where the work is done in another process and timed there: `repeats` forward
+     * passes of `batch` observations, or of training steps where it is 0. One state of
+     * a process at a time; states may share one, and train_rows, take_rows,
+     * read_weights, write_weights and grant are NULL. NULL: the caller takes the time.
+     *   fails    FULCRUM_ERR_ENVIRONMENT: close is all that is left
+     */
+    enum fulcrum_status (*time)(struct fulcrum_learner_state *state, size_t batch,
+        size_t repeats, struct fulcrum_span *out, struct fulcrum_error *err);
     /*
      * Where to write what is to be trained on: all of it, then take_rows. A learner on
      * a device takes the host's memory for it with the first call.
@@ -179,5 +201,8 @@ extern const struct fulcrum_learner fulcrum_learner_opencl;
 
 /* Refuses to open where there is no driver of NVIDIA's or no GPU behind it. */
 extern const struct fulcrum_learner fulcrum_learner_cuda;
+
+/* Refuses to open where the interpreter has no PyTorch. */
+extern const struct fulcrum_learner fulcrum_learner_torch;
 
 #endif

@@ -27,7 +27,7 @@ enum { MLP_HIDDEN_COUNT = 256 };
  * A replay of 16384 steps keeps the training buffers near 3 GB; 2^27 floats of
  * observations are 0.5 GiB. Products come after their factors, which have bounds.
  */
-static enum fulcrum_status check_options(
+enum fulcrum_status fulcrum_learner_options_check(
     const struct fulcrum_learner_options *options, struct fulcrum_error *err)
 {
     enum { EITHER = -1, R2D2 = FULCRUM_NETWORK_R2D2, MLP = FULCRUM_NETWORK_MLP };
@@ -91,7 +91,7 @@ enum fulcrum_status fulcrum_learner_open_on(const struct fulcrum_device *device,
         .index = options->device_index, .sm_count = options->sm_count};
     struct fulcrum_compute compute = {.device = device};
     struct fulcrum_device_info told;
-    TRY(check_options(options, err));
+    TRY(fulcrum_learner_options_check(options, err));
     TRY(device->open(&device_options, &compute.state, &told, err));
     compute.is_wide = told.is_wide;
     bool takes_one = !told.is_gpu && !(options->sm_count > 0.0) &&
@@ -214,6 +214,7 @@ const struct fulcrum_learner *const *fulcrum_learners(void)
         &fulcrum_learner_cpu,
         &fulcrum_learner_cuda,
         &fulcrum_learner_opencl,
+        &fulcrum_learner_torch,
         NULL,
     };
     return learners;

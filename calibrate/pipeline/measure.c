@@ -172,6 +172,11 @@ enum fulcrum_status fulcrum_window_room_open(struct fulcrum_window_room *room,
         .sm_count = options->sm_count,
         .network = options->network,
         .seed = options->seed};
+    const struct fulcrum_learner *learner =
+        options->learner != NULL ? fulcrum_learner_find(options->learner) : NULL;
+    FAIL_IF(learner != NULL && learner->time != NULL, err, FULCRUM_ERR_UNSUPPORTED,
+        "learner %s is for calibrate alone: it takes no observations from a pipeline",
+        learner->name);
     TRY(fulcrum_placement_complete(&room->placement, err));
     TRY(fulcrum_cpu_list_allowed(&room->before, err));
     TRY(fulcrum_bench_open(&room->bench, &open, err));

@@ -67,6 +67,9 @@ enum fulcrum_status fulcrum_bench_work(const struct fulcrum_bench *bench,
 {
     const struct fulcrum_learner *learner = bench->learner;
     double loss = 0.0;
+    if (learner->time != NULL) {
+        return learner->time(work->state, work->batch, work->repeats, out, err);
+    }
     struct fulcrum_span begin = fulcrum_span_begin();
     for (size_t i = 0; i < work->repeats; i++) {
         TRY(work->batch > 0
@@ -178,9 +181,12 @@ static enum fulcrum_status open_learner(struct fulcrum_bench *bench,
         .seed = options->seed + 2 * SEED_STRIDE,
         .device_index = options->device_index,
         .sm_count = options->sm_count,
+        .make = options->actor_options.make,
+        .python = options->actor_options.python,
     };
     TRY(bench->learner->open(
         &bench->learner_options, &bench->state, &bench->learner_info, err));
+    bench->learner_options.sibling = bench->state;
     fulcrum_bench_accelerator(&bench->machine, &bench->learner_info.device);
     bench->action = calloc(MAX_BATCH, sizeof *bench->action);
     TRY_MEMORY(bench->action, err, "%d actions", MAX_BATCH);
@@ -415,22 +421,26 @@ static void make_name(char *name, size_t size, const char *title)
     name[length] = '\0';
 }
 
-/* What the learner ran on: the BLAS of this machine's cores, or a device. */
+/* What the learner ran on: a library on this machine's cores, or a device. */
 static void note_backend(
-    const struct fulcrum_device_info *info, struct fulcrum_findings *findings)
+    const struct fulcrum_bench *bench, struct fulcrum_findings *findings)
 {
+    const struct fulcrum_device_info *info = &bench->learner_info.device;
+    bool is_elsewhere = bench->learner->time != NULL;
     if (info->name[0] == '\0') {
-        fulcrum_findings_note(findings, "blas", "%s", info->detail);
-        return;
+        fulcrum_findings_note(
+            findings, is_elsewhere ? "library" : "blas", "%s", info->detail);
+    } else {
+        fulcrum_findings_note(findings, "device", "%s, %g of %g %s: %.120s", info->name,
+            info->granted_sm_count, info->sm_count,
+            info->is_gpu ? "SMs" : "compute units", info->detail);
     }
-    fulcrum_findings_note(findings, "device", "%s, %g of %g %s: %.120s", info->name,
-        info->granted_sm_count, info->sm_count, info->is_gpu ? "SMs" : "compute units",
-        info->detail);
     if (!info->is_gpu && info->granted_sm_count > 1.5) {
         fulcrum_findings_note(findings, "warning",
             "the learner's times are of %g cores together; the model takes each "
-            "learner core for a learner of its own: leave out --sms for its times",
-            info->granted_sm_count);
+            "learner core for a learner of its own: %s for its times",
+            info->granted_sm_count,
+            is_elsewhere ? "set OMP_NUM_THREADS=1" : "leave out --sms");
     }
 }
 
@@ -448,7 +458,7 @@ static enum fulcrum_status describe_run(const struct run *run,
     if (bench->learner != NULL) {
         fulcrum_findings_note(&findings, "learner", "%s, network %s",
             bench->learner->name, fulcrum_learner_network_name(run->options->network));
-        note_backend(&bench->learner_info.device, &findings);
+        note_backend(bench, &findings);
     }
     /* Observations that do not fit the network are as many bytes all the same. */
     if (has_byte != wants_byte) {

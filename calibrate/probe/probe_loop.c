@@ -259,6 +259,7 @@ static void add_line(struct report *report, struct fulcrum_probe_state *state,
     }
     if (fulcrum_fit_distinct(medians.x, medians.count, 2) < 2) {
         add(report, path[0], medians.value[0], 0.0, source);
+        add(report, path[1], 0.0, 0.0, source);
         return;
     }
     enum fulcrum_status status =

@@ -29,6 +29,12 @@ struct own {
     struct fulcrum_learner_state *training;
 };
 
+/* A learner elsewhere does one thing at a time. */
+static bool share_applies(const struct fulcrum_bench *bench)
+{
+    return bench->learner->time == NULL;
+}
+
 static void share_close(struct fulcrum_probe_state *state)
 {
     const struct own *own = state->own;
@@ -151,6 +157,7 @@ const struct fulcrum_probe fulcrum_probe_share = {
     .share = 0.06,
     .headers = {{.name = "learner_sharing", .condition = "inference and training"}},
     .own_byte = sizeof(struct own),
+    .applies = share_applies,
     .open = share_open,
     .close = share_close,
     .visit = share_visit,

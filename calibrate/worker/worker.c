@@ -84,6 +84,7 @@ struct fulcrum_actor_shared {
     char loop_text[4][FULCRUM_WORKER_PATH_SIZE];   /* vector, net, make, arguments */
     char *argv[ARGUMENT_MAX];                      /* NULL-terminated */
     struct fulcrum_worker_description description; /* of the first environment */
+    struct fulcrum_env *first; /* loops: what was looked at, until it is taken */
     atomic_size_t made_count;
     atomic_ullong first_seed; /* of the first environment: numbers count from it */
     atomic_int is_rude;       /* one did not end when asked to: the others are killed */
@@ -105,6 +106,7 @@ struct fulcrum_env {
     size_t number; /* from 1, for messages; 0: none */
     struct fulcrum_worker_process process;
     struct fulcrum_worker_description description;
+    bool is_described;
     unsigned char *memory; /* NULL before create */
     /* Ours: the words in the memory are the worker's to spoil. */
     struct layout layout;
@@ -530,6 +532,13 @@ static enum fulcrum_status worker_env_new(struct fulcrum_actor_shared *shared,
         atomic_store(&shared->first_seed, seed);
     }
     size_t number = (size_t)(seed - atomic_load(&shared->first_seed)) + 1;
+    if (shared->first != NULL) {
+        *out = shared->first;
+        (*out)->seed = seed;
+        (*out)->number = number;
+        shared->first = NULL;
+        return FULCRUM_OK;
+    }
     return worker_start(shared, seed, number, out, err);
 }
 
@@ -585,10 +594,11 @@ static enum fulcrum_status worker_describe(
     struct fulcrum_env *worker, struct fulcrum_error *err)
 {
     struct fulcrum_worker_reply reply;
-    bool is_good = worker_answer(worker, FULCRUM_WORKER_DESCRIBE, &reply,
-                       &worker->description, sizeof worker->description) &&
-                   is_sane(worker);
-    return status_of(worker, is_good, err);
+    worker->is_described = worker->is_described ||
+                           (worker_answer(worker, FULCRUM_WORKER_DESCRIBE, &reply,
+                                &worker->description, sizeof worker->description) &&
+                               is_sane(worker));
+    return status_of(worker, worker->is_described, err);
 }
 
 static size_t round_up(size_t value, size_t unit)
@@ -842,10 +852,14 @@ static void worker_env_free(struct fulcrum_env *worker)
 
 static void worker_close(struct fulcrum_actor_shared *shared)
 {
+    worker_env_free(shared->first);
     free(shared);
 }
 
-/* Starts one worker to see what its environments are like. */
+/*
+ * Starts one worker to see what its environments are like. Frameworks take seconds to
+ * import: theirs is kept for the first environment.
+ */
 static enum fulcrum_status look(
     struct fulcrum_actor_shared *shared, struct fulcrum_error *err)
 {
@@ -853,7 +867,11 @@ static enum fulcrum_status look(
     TRY(worker_start(shared, 0, 0, &worker, err));
     enum fulcrum_status status = worker_describe(worker, err);
     shared->description = worker->description;
-    worker_env_free(worker);
+    if (status == FULCRUM_OK && shared->loop[0] != '\0') {
+        shared->first = worker;
+    } else {
+        worker_env_free(worker);
+    }
     return status;
 }
 
@@ -1076,3 +1094,4 @@ LOOP(envpool, "envpool", "EnvPool (--env, --vector sync|async)")
 LOOP(vecenv, "vecenv", "a vector environment of one's own (--make)")
 LOOP(sample_factory, "sample-factory", "asynchronous PPO of Sample Factory (--env)")
 LOOP(sb3_ppo, "sb3-ppo", "PPO of Stable-Baselines3 (--env, --vector dummy|subproc)")
+LOOP(torch_learner, "torch-learner", "networks of PyTorch, for the learner torch")

@@ -110,7 +110,8 @@ static enum fulcrum_status run_calibrate(
     struct fulcrum_design design;
     struct fulcrum_design loop;
     struct fulcrum_progress watch;
-    TRY(fulcrum_actor_settings_check(&settings->actor, context, err));
+    TRY(fulcrum_actor_settings_check(
+        &settings->actor, settings->learner.learner, context, err));
     TRY(fulcrum_learner_settings_read(&settings->learner, context, &design, err));
     TRY(fulcrum_output_check(output_path(context), err));
     const struct fulcrum_workload_training *training = &design.workload.training;
@@ -178,6 +179,9 @@ static const struct fulcrum_example examples[] = {
         "your own environment, written in C"},
     {"fulcrum calibrate --actor gym --env ALE/Pong-v5 --python venv/bin/python",
         "a Gymnasium environment"},
+    {"fulcrum calibrate --actor cartpole --learner torch --network mlp --make "
+     "net.py:make",
+        "your own module of PyTorch"},
     {.line = NULL},
 };
 

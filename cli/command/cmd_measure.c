@@ -284,7 +284,8 @@ enum fulcrum_status fulcrum_measure_inputs_load(
             .most_windows = (size_t)fmax(settings->most_windows, settings->windows),
             .calm_wait_s = settings->wait_s,
             .train_steps_least = settings->train_steps}};
-    TRY(fulcrum_actor_settings_check(&settings->actor, context, err));
+    TRY(fulcrum_actor_settings_check(
+        &settings->actor, settings->learner.learner, context, err));
     FULCRUM_USAGE_IF(
         is_loop(settings) && (settings->trains || settings->record_pairs > 0.0 ||
                                  settings->batching.count > 0),

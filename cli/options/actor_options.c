@@ -46,26 +46,27 @@ const char *fulcrum_actor_settings_name(const struct fulcrum_actor_settings *set
 }
 
 enum fulcrum_status fulcrum_actor_settings_check(
-    const struct fulcrum_actor_settings *settings, struct fulcrum_context *context,
-    struct fulcrum_error *err)
+    const struct fulcrum_actor_settings *settings, const char *learner,
+    struct fulcrum_context *context, struct fulcrum_error *err)
 {
-    /* Options that some actors alone take, and those that need them. */
+    /* Options that some actors and learners alone take, and actors that need them. */
     const struct {
         const char *option;
         const char *value;
         const char *actors;
         const char *needed_by;
+        const char *learner;
     } belongings[] = {
-        {"core", settings->core, "libretro", ""},
-        {"rom", settings->rom, "libretro", ""},
-        {"plugin", settings->plugin, "plugin", "plugin"},
-        {"make", settings->make, "vecenv " FRAMEWORKS, "vecenv"},
+        {"core", settings->core, "libretro", "", NULL},
+        {"rom", settings->rom, "libretro", "", NULL},
+        {"plugin", settings->plugin, "plugin", "plugin", NULL},
+        {"make", settings->make, "vecenv " FRAMEWORKS, "vecenv", "torch"},
         {"env", settings->env_id, "gym " LOOPS,
-            settings->make != NULL ? "gym" : "gym " LOOPS},
-        {"python", settings->python, "gym " LOOPS, ""},
-        {"vector", settings->vector, LOOPS, ""},
-        {"net", settings->net, FRAMEWORKS, ""},
-        {"args", settings->arguments, LOOPS, ""},
+            settings->make != NULL ? "gym" : "gym " LOOPS, NULL},
+        {"python", settings->python, "gym " LOOPS, "", "torch"},
+        {"vector", settings->vector, LOOPS, "", NULL},
+        {"net", settings->net, FRAMEWORKS, "", NULL},
+        {"args", settings->arguments, LOOPS, "", NULL},
     };
     const char *actor = fulcrum_actor_settings_name(settings);
     TRY(fulcrum_name_check(settings->actor, "actor", actor_name, context, err));
@@ -79,9 +80,12 @@ enum fulcrum_status fulcrum_actor_settings_check(
     for (size_t i = 0; i < sizeof belongings / sizeof belongings[0]; i++) {
         const char *option = belongings[i].option;
         bool is_given = belongings[i].value != NULL;
-        bool is_its = actor != NULL && is_among(belongings[i].actors, actor);
+        const char *by = belongings[i].learner;
+        bool is_its = (actor != NULL && is_among(belongings[i].actors, actor)) ||
+                      (by != NULL && strcmp(learner, by) == 0);
         FULCRUM_USAGE_IF(is_given && !is_its, context, err, FULCRUM_ERR_UNSUPPORTED,
-            "--%s is for --actor %s", option, belongings[i].actors);
+            "--%s is for --actor %s%s%s", option, belongings[i].actors,
+            by != NULL ? " or --learner " : "", by != NULL ? by : "");
         FULCRUM_USAGE_IF(
             !is_given && actor != NULL && is_among(belongings[i].needed_by, actor),
             context, err, FULCRUM_ERR_MISSING, "--actor %s needs --%s", actor, option);
@@ -131,11 +135,12 @@ const struct fulcrum_option fulcrum_actor_option_rows[] = {
         TEXT, "net", SETTING(net), "NAME", .help = "sb3-ppo: policy (MlpPolicy)"),
     FULCRUM_OPTION(TEXT, "make", SETTING(make), "MODULE:FUNCTION",
         .help = "your own function of the number of environments that returns a vector "
-                "environment; FILE.py:FUNCTION too"),
+                "environment; FILE.py:FUNCTION too; learner torch: of the numbers of "
+                "observations and actions, returns a module; mlp, cnn, r2d2"),
     FULCRUM_OPTION(TEXT, "args", SETTING(arguments), "KEY=VALUE,...",
         .help = "what the constructor of the framework, or of EnvPool, is given"),
     FULCRUM_OPTION(FILE, "python", SETTING(python), "PROGRAM",
-        .help = "interpreter that has Gymnasium or the framework (python3)"),
+        .help = "interpreter that has Gymnasium, the framework or PyTorch (python3)"),
     FULCRUM_OPTION(NUMBER, "env-limit", SETTING(limit_s), "SECONDS", .unit = "s",
         .least = FULCRUM_ACTOR_LIMIT_MIN_S, .most = FULCRUM_ACTOR_LIMIT_MAX_S,
         .help = "plugin, gym: longest start, step or reset (8; frameworks 60)"),
@@ -195,10 +200,11 @@ enum fulcrum_status fulcrum_learner_settings_read(
     const struct fulcrum_learner *learner = fulcrum_learner_find(settings->learner);
     FULCRUM_USAGE_IF(learner != NULL && learner->device == NULL &&
                          (has_sms || settings->device > 0.0),
-        context, err, FULCRUM_ERR_UNSUPPORTED,
-        "%s %.6g: learner %s runs on one thread of the processor and has no devices",
+        context, err, FULCRUM_ERR_UNSUPPORTED, "%s %.6g: learner %s runs on %s",
         has_sms ? "--sms" : "--device", has_sms ? settings->sms : settings->device,
-        settings->learner);
+        settings->learner,
+        learner->time != NULL ? "what it finds, all of it"
+                              : "one thread of the processor and has no devices");
     return settings->workload != NULL
                ? fulcrum_workload_load(settings->workload, out, NULL, err)
                : FULCRUM_OK;

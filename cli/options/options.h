@@ -38,12 +38,12 @@ struct fulcrum_actor_settings {
 extern const struct fulcrum_option fulcrum_actor_option_rows[];
 
 /*
- * Whether there is such an actor, and all that is given belongs to it and nothing is
- * missing; opens nothing.
+ * Whether there is such an actor, and all that is given belongs to it or to the learner
+ * and nothing is missing; opens nothing.
  */
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_actor_settings_check(
-    const struct fulcrum_actor_settings *settings, struct fulcrum_context *context,
-    struct fulcrum_error *err);
+    const struct fulcrum_actor_settings *settings, const char *learner,
+    struct fulcrum_context *context, struct fulcrum_error *err);
 
 /* The actor, or the framework that is one; NULL: the command's own choice. */
 const char *fulcrum_actor_settings_name(const struct fulcrum_actor_settings *settings);

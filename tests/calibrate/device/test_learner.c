@@ -56,7 +56,8 @@ static void learners_run(void (*run)(const struct fulcrum_learner *learner,
     const struct fulcrum_learner_options *options))
 {
     for (const struct fulcrum_learner *const *at = fulcrum_learners(); *at; at++) {
-        for (size_t i = 0; i < LENGTH(small); i++) {
+        /* Those that work elsewhere have a test of their own: learner_torch. */
+        for (size_t i = 0; i < LENGTH(small) && (*at)->time == NULL; i++) {
             run(*at, small[i]);
         }
     }
@@ -233,7 +234,8 @@ TEST(test_a_row_that_is_not_a_number_spoils_the_weights)
     for (const struct fulcrum_learner *const *at = fulcrum_learners(); *at; at++) {
         struct fulcrum_learner_info info;
         struct fulcrum_train_rows rows;
-        struct fulcrum_learner_state *state = open_here(*at, &small_mlp, &info);
+        struct fulcrum_learner_state *state =
+            (*at)->time == NULL ? open_here(*at, &small_mlp, &info) : NULL;
         double loss = 0.0;
         if (state == NULL) {
             continue;

@@ -15,6 +15,7 @@
 #include "calibrate/probe/calibrate.h"
 #include "calibrate/statistics.h"
 #include "calibrate/stopwatch.h"
+#include "tests/support/gym_python.h"
 #include "tests/support/scratch.h"
 #include "tests/support/suite.h"
 #include "tests/support/trial.h"
@@ -27,26 +28,11 @@
 #define BLOCK_COUNT      24
 #define BLOCK_STEP_COUNT ((size_t)400)
 
-/* The interpreter; filled by find_python. */
+/* The interpreter; filled by the set-up. */
 static char *python(void)
 {
     static char path[4096] = "";
     return path;
-}
-
-/* Returns 0 where there is none. */
-static int find_python(void)
-{
-    char *path = python();
-    /* NOLINTNEXTLINE(cert-env33-c): a script of ours */
-    FILE *pipe = popen("tests/gym_python.sh", "r");
-    if (pipe == NULL) {
-        return 0;
-    }
-    bool is_there = fgets(path, 4096, pipe) != NULL;
-    is_there = pclose(pipe) == 0 && is_there;
-    path[strcspn(path, "\n")] = '\0';
-    return is_there;
 }
 
 static struct fulcrum_actor_options gym_options(const char *env_id)
@@ -392,7 +378,7 @@ TEST(test_calibration_agrees_with_the_plain_loop)
 
 SUITE_SETUP
 {
-    if (!find_python()) {
+    if (!gym_python_find("tests/gym_python.sh", python())) {
         (void)fprintf(stderr,
             "skipped: no Python with Gymnasium and ale-py; FULCRUM_GYM_PYTHON may name "
             "one\n");
