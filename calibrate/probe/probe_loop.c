@@ -32,6 +32,9 @@
 /* Length of the training that runtimes are told for, unless a user says otherwise. */
 #define TOLD_ENV_STEPS 1e6
 
+/* Of a turn, this is nothing. */
+#define NOTHING_S 2e-9
+
 /* What a core's second thread adds. */
 #define USUAL_SMT_YIELD_FRAC 0.25
 
@@ -228,10 +231,14 @@ struct report {
 static void add(struct report *report, const char *path, double value, double error,
     const char *source)
 {
+    /* Nothing, and times that are found to be nothing, have no error of their own. */
+    value = value > NOTHING_S ? value : 0.0;
+    error = value > 0.0 && isfinite(error) ? error : 0.0;
     double all = hypot(error, report->drift_rel * value);
     fulcrum_findings_parameter(report->findings, path,
         &(struct fulcrum_parameter){.value = value,
-            .standard_error = isfinite(all) ? all : report->drift_rel * value,
+            .standard_error = all,
+            .scale = value > 0.0 ? FULCRUM_SCALE_LOG : FULCRUM_SCALE_LINEAR,
             .origin = FULCRUM_ORIGIN_FITTED},
         "%s", source);
     for (size_t i = 0; i < report->count; i++) {
