@@ -21,12 +21,10 @@ const struct fulcrum_actor *const *fulcrum_actors(void)
         &fulcrum_actor_libretro,
         &fulcrum_actor_plugin,
         &fulcrum_actor_gym,
-        &fulcrum_actor_gymvec,
-        &fulcrum_actor_envpool,
-        &fulcrum_actor_vecenv,
-        &fulcrum_actor_sample_factory,
-        &fulcrum_actor_sb3_ppo,
-        NULL,
+#define ENTRY(symbol, name, summary) &fulcrum_actor_##symbol,
+        FULCRUM_VECTORS(ENTRY) FULCRUM_FRAMEWORKS(ENTRY)
+#undef ENTRY
+            NULL,
     };
     return actors;
 }

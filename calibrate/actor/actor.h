@@ -256,11 +256,22 @@ extern const struct fulcrum_actor fulcrum_actor_mujoco_humanoid;
 extern const struct fulcrum_actor fulcrum_actor_libretro;
 extern const struct fulcrum_actor fulcrum_actor_plugin;
 extern const struct fulcrum_actor fulcrum_actor_gym;
-extern const struct fulcrum_actor fulcrum_actor_gymvec;
-extern const struct fulcrum_actor fulcrum_actor_envpool;
-extern const struct fulcrum_actor fulcrum_actor_vecenv;
-extern const struct fulcrum_actor fulcrum_actor_sample_factory;
-extern const struct fulcrum_actor fulcrum_actor_sb3_ppo;
+
+/* Vector environments and loops of training frameworks: symbol, name, summary. */
+#define FULCRUM_VECTORS(X)                                                             \
+    X(gymvec, "gymvec", "vector environments of Gymnasium (--vector sync|async)")      \
+    X(envpool, "envpool", "EnvPool (--vector sync|async)")                             \
+    X(vecenv, "vecenv", "a vector environment of one's own (--make)")
+/* Each is calibrate/frameworks/NAME.py. */
+#define FULCRUM_FRAMEWORKS(X)                                                          \
+    X(sb3_ppo, "sb3-ppo", "PPO of Stable-Baselines3 (--vector dummy|subproc)")         \
+    X(cleanrl_ppo, "cleanrl-ppo", "a script in the manner of CleanRL's PPO (--make)")  \
+    X(sample_factory, "sample-factory", "asynchronous PPO of Sample Factory")
+#define FULCRUM_LOOP_RECORD(symbol, name, summary)                                     \
+    extern const struct fulcrum_actor fulcrum_actor_##symbol;
+FULCRUM_VECTORS(FULCRUM_LOOP_RECORD)
+FULCRUM_FRAMEWORKS(FULCRUM_LOOP_RECORD)
+#undef FULCRUM_LOOP_RECORD
 
 /* The worker of the learner `torch`: no actor, and not in the list. */
 extern const struct fulcrum_actor fulcrum_actor_torch_learner;

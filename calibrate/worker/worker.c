@@ -1089,9 +1089,6 @@ const struct fulcrum_actor fulcrum_actor_gym = {
         WORKER_MEMBERS,                                                                \
     };
 
-LOOP(gymvec, "gymvec", "vector environments of Gymnasium (--env, --vector sync|async)")
-LOOP(envpool, "envpool", "EnvPool (--env, --vector sync|async)")
-LOOP(vecenv, "vecenv", "a vector environment of one's own (--make)")
-LOOP(sample_factory, "sample-factory", "asynchronous PPO of Sample Factory (--env)")
-LOOP(sb3_ppo, "sb3-ppo", "PPO of Stable-Baselines3 (--env, --vector dummy|subproc)")
+FULCRUM_VECTORS(LOOP)
+FULCRUM_FRAMEWORKS(LOOP)
 LOOP(torch_learner, "torch-learner", "networks of PyTorch, for the learner torch")

@@ -23,9 +23,10 @@ static const char *actor_name(int index)
     return *actors != NULL ? (*actors)->name : NULL;
 }
 
-#define VECTORS    "gymvec envpool vecenv"
-#define FRAMEWORKS "sample-factory sb3-ppo"
-#define LOOPS      VECTORS " " FRAMEWORKS
+/* Their names, each after a space. */
+#define WORD(symbol, name, summary) " " name
+#define FRAMEWORKS                  FULCRUM_FRAMEWORKS(WORD)
+#define LOOPS                       FULCRUM_VECTORS(WORD) FRAMEWORKS
 
 /* Whether `name` is one of the words in `names`. */
 static bool is_among(const char *names, const char *name)
@@ -57,15 +58,16 @@ enum fulcrum_status fulcrum_actor_settings_check(
         const char *needed_by;
         const char *learner;
     } belongings[] = {
-        {"core", settings->core, "libretro", "", NULL},
-        {"rom", settings->rom, "libretro", "", NULL},
-        {"plugin", settings->plugin, "plugin", "plugin", NULL},
-        {"make", settings->make, "vecenv " FRAMEWORKS, "vecenv", "torch"},
-        {"env", settings->env_id, "gym " LOOPS,
-            settings->make != NULL ? "gym" : "gym " LOOPS, NULL},
-        {"python", settings->python, "gym " LOOPS, "", "torch"},
+        {"core", settings->core, " libretro", "", NULL},
+        {"rom", settings->rom, " libretro", "", NULL},
+        {"plugin", settings->plugin, " plugin", "plugin", NULL},
+        {"make", settings->make, " vecenv" FRAMEWORKS, "vecenv cleanrl-ppo envpool-ppo",
+            "torch"},
+        {"env", settings->env_id, " gym" LOOPS,
+            settings->make != NULL ? "gym" : "gym" LOOPS, NULL},
+        {"python", settings->python, " gym" LOOPS, "", "torch"},
         {"vector", settings->vector, LOOPS, "", NULL},
-        {"net", settings->net, FRAMEWORKS, "", NULL},
+        {"net", settings->net, " sb3-ppo", "", NULL},
         {"args", settings->arguments, LOOPS, "", NULL},
     };
     const char *actor = fulcrum_actor_settings_name(settings);
@@ -76,7 +78,7 @@ enum fulcrum_status fulcrum_actor_settings_check(
     FULCRUM_USAGE_IF(
         settings->framework != NULL && !is_among(FRAMEWORKS, settings->framework),
         context, err, FULCRUM_ERR_UNKNOWN_NAME,
-        "there is no framework %s, expected one of " FRAMEWORKS, settings->framework);
+        "there is no framework %s, expected one of" FRAMEWORKS, settings->framework);
     for (size_t i = 0; i < sizeof belongings / sizeof belongings[0]; i++) {
         const char *option = belongings[i].option;
         bool is_given = belongings[i].value != NULL;
@@ -84,7 +86,7 @@ enum fulcrum_status fulcrum_actor_settings_check(
         bool is_its = (actor != NULL && is_among(belongings[i].actors, actor)) ||
                       (by != NULL && strcmp(learner, by) == 0);
         FULCRUM_USAGE_IF(is_given && !is_its, context, err, FULCRUM_ERR_UNSUPPORTED,
-            "--%s is for --actor %s%s%s", option, belongings[i].actors,
+            "--%s is for --actor%s%s%s", option, belongings[i].actors,
             by != NULL ? " or --learner " : "", by != NULL ? by : "");
         FULCRUM_USAGE_IF(
             !is_given && actor != NULL && is_among(belongings[i].needed_by, actor),
@@ -124,7 +126,7 @@ const struct fulcrum_option fulcrum_actor_option_rows[] = {
     FULCRUM_OPTION(FILE, "plugin", SETTING(plugin), "FILE",
         .help = "plugin: shared object with your own environment"),
     FULCRUM_OPTION(TEXT, "framework", SETTING(framework), "NAME",
-        .help = "training framework whose own loop runs: " FRAMEWORKS),
+        .help = "training framework whose own loop runs:" FRAMEWORKS),
     FULCRUM_OPTION(TEXT, "env", SETTING(env_id), "ID",
         .help =
             "gym, vector environments, frameworks: environment, such as ALE/Pong-v5"),
