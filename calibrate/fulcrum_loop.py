@@ -184,14 +184,22 @@ def factory_of(make):
     return factory
 
 
+def registered(env_id):
+    """Gymnasium, with the Atari games where it does not know `env_id` by itself."""
+    gymnasium = imported("gymnasium")
+    try:
+        gymnasium.spec(env_id)
+    except gymnasium.error.Error:
+        if env_id.startswith("ALE/") or importlib.util.find_spec("ale_py"):
+            GymEnvironment.register_ale(gymnasium)
+    return gymnasium
+
+
 def made_env(make, env_id, *_values, **_named):
     """One environment, in a process that a framework spawned too."""
     if make:
         return factory_of(make)(1)
-    gymnasium = imported("gymnasium")
-    if env_id.startswith("ALE/"):
-        GymEnvironment.register_ale(gymnasium)
-    return gymnasium.make(env_id)
+    return registered(env_id).make(env_id)
 
 
 def space_of(env, kind):
@@ -319,9 +327,7 @@ class gymvec(Loop):
     vectors = {"sync": SERIAL, "async": PROCESSES}
 
     def prepare(self):
-        self.gymnasium = imported("gymnasium")
-        if self.env_id.startswith("ALE/"):
-            GymEnvironment.register_ale(self.gymnasium)
+        self.gymnasium = registered(self.env_id)
         self.detail = f"Gymnasium {self.gymnasium.__version__}, {self.vector}"
 
     def new_env(self, n):

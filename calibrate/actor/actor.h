@@ -53,6 +53,12 @@ enum fulcrum_loop_piece {
     FULCRUM_LOOP_TRAIN    /* learners: so many training steps of a packed size */
 };
 
+struct fulcrum_loop_task {
+    enum fulcrum_loop_piece piece;
+    size_t env_count;
+    double time_s;
+};
+
 /* How a vector environment steps its environments. */
 enum fulcrum_loop_way {
     FULCRUM_LOOP_SERIAL,    /* one after the other */
@@ -233,9 +239,8 @@ struct fulcrum_actor {
      *   out      figures in the order of the enumerations above
      *   fails    FULCRUM_ERR_ENVIRONMENT
      */
-    enum fulcrum_status (*time)(struct fulcrum_env *env, enum fulcrum_loop_piece piece,
-        size_t env_count, double time_s, double out[FULCRUM_LOOP_FIGURES],
-        struct fulcrum_error *err);
+    enum fulcrum_status (*time)(struct fulcrum_env *env, struct fulcrum_loop_task task,
+        double out[FULCRUM_LOOP_FIGURES], struct fulcrum_error *err);
 };
 
 /* NULL-terminated, in the order of `fulcrum list actors`. Static. */

@@ -90,7 +90,8 @@ static enum fulcrum_status read_facts(const struct fulcrum_learner_state *state,
     struct fulcrum_error *err)
 {
     double fact[FULCRUM_LOOP_FIGURES];
-    TRY(worker_kind->time(state->worker, FULCRUM_LOOP_FACTS, 0, 0.0, fact, err));
+    TRY(worker_kind->time(state->worker,
+        (struct fulcrum_loop_task){FULCRUM_LOOP_FACTS, 0, 0.0}, fact, err));
     size_t element =
         state->told.observation_kind == FULCRUM_OBSERVE_UINT8 ? 1 : sizeof(float);
     double clock_hz = fact[FULCRUM_LOOP_LEARNER_CLOCK_HZ];
@@ -171,8 +172,9 @@ static enum fulcrum_status torch_time(struct fulcrum_learner_state *state, size_
         batch > 0 ? FULCRUM_LOOP_FORWARD : FULCRUM_LOOP_TRAIN;
     if (repeats > 0) {
         /* A half more, as what is no whole number of microseconds is cut off. */
-        TRY(worker_kind->time(state->worker, piece,
-            batch > 0 ? batch : state->train_size, 1e-6 * ((double)repeats + 0.5),
+        TRY(worker_kind->time(state->worker,
+            (struct fulcrum_loop_task){piece, batch > 0 ? batch : state->train_size,
+                1e-6 * ((double)repeats + 0.5)},
             found, err));
     }
     *out = (struct fulcrum_span){

@@ -1,8 +1,9 @@
 # sb3_ppo.py - PPO of Stable-Baselines3.
 # SPDX-License-Identifier: GPL-3.0-or-later
+import functools
 import math
 
-from fulcrum_loop import Loop, Made, PROCESSES, SERIAL, GymEnvironment, imported
+from fulcrum_loop import Loop, Made, PROCESSES, SERIAL, imported, made_env, registered
 
 
 class FrameworkLoop(Loop):
@@ -28,11 +29,9 @@ class FrameworkLoop(Loop):
         self.watch.count_gradients()
 
     def is_atari_image(self):
-        gymnasium = imported("gymnasium")
         if self.factory is not None or "Cnn" not in self.net:
             return False
-        GymEnvironment.register_ale(gymnasium)
-        entry = str(gymnasium.spec(self.env_id).entry_point)
+        entry = str(registered(self.env_id).spec(self.env_id).entry_point)
         return entry.startswith(("ale_py", "shimmy"))
 
     def new_env(self, n):
@@ -41,7 +40,8 @@ class FrameworkLoop(Loop):
             return self.factory(n)
         kind = {"dummy": vec_env.DummyVecEnv, "subproc": vec_env.SubprocVecEnv}
         make = env_util.make_atari_env if self.is_atari else env_util.make_vec_env
-        env = make(self.env_id, n_envs=n, seed=1, vec_env_cls=kind[self.vector])
+        one = functools.partial(made_env, "", self.env_id)
+        env = make(one, n_envs=n, seed=1, vec_env_cls=kind[self.vector])
         return vec_env.VecFrameStack(env, 4) if self.is_atari else env
 
     def new_model(self, env, **more):

@@ -53,8 +53,9 @@ static enum fulcrum_status open_steppers(
     if (stage->actor->time != NULL) {
         TRY(stage->actor->env_new(stage->shared, stage->seed, &room->loop, err));
         TRY(stage->actor->await(room->loop, err));
-        return stage->actor->time(
-            room->loop, FULCRUM_LOOP_FACTS, 0, 0.0, room->loop_fact, err);
+        return stage->actor->time(room->loop,
+            (struct fulcrum_loop_task){FULCRUM_LOOP_FACTS, 0, 0.0}, room->loop_fact,
+            err);
     }
     for (size_t i = 0; i < room->stepper_count; i++) {
         TRY(fulcrum_stepper_begin(&room->steppers[i], &room->bench.stage, i, err));
@@ -324,8 +325,9 @@ static enum fulcrum_status watch_loop(struct fulcrum_window_room *room,
                            : config->actor_count * config->envs_per_actor;
     double batch = room->loop_fact[FULCRUM_LOOP_BATCH_SIZE];
     double found[FULCRUM_LOOP_FIGURES];
-    TRY(room->bench.stage.actor->time(
-        room->loop, FULCRUM_LOOP_WHOLE, envs, room->options->window_s, found, err));
+    TRY(room->bench.stage.actor->time(room->loop,
+        (struct fulcrum_loop_task){FULCRUM_LOOP_WHOLE, envs, room->options->window_s},
+        found, err));
     *out = (struct fulcrum_measure_window){.mean_batch = is_async      ? 1.0
                                                          : batch > 0.0 ? batch
                                                                        : (double)envs,

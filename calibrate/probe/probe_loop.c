@@ -48,7 +48,8 @@ enum { SIZES_MOST = 4 };
 struct own {
     struct fulcrum_env *env;
     double fact[FULCRUM_LOOP_FIGURES];
-    double size[SIZES_MOST]; /* environments */
+    double size[SIZES_MOST];      /* environments */
+    double minibatch[SIZES_MOST]; /* samples that its training steps were of */
     size_t size_count;
     bool is_warm[SIZES_MOST];
 };
@@ -115,7 +116,8 @@ static enum fulcrum_status loop_open(
     const struct fulcrum_stage *stage = &state->bench->stage;
     TRY(stage->actor->env_new(stage->shared, stage->seed, &own->env, err));
     TRY(stage->actor->await(own->env, err));
-    TRY(stage->actor->time(own->env, FULCRUM_LOOP_FACTS, 0, 0.0, own->fact, err));
+    TRY(stage->actor->time(own->env,
+        (struct fulcrum_loop_task){FULCRUM_LOOP_FACTS, 0, 0.0}, own->fact, err));
     choose_sizes(own, state->bench);
     if (state->bench->loop_workload != NULL) {
         fulcrum_loop_workload(own->fact, state->bench->loop_workload);
@@ -141,13 +143,22 @@ static double each(double all, double count)
 static enum fulcrum_status sample_size(
     struct fulcrum_probe_state *state, double size, struct fulcrum_error *err)
 {
-    const struct own *own = state->own;
+    struct own *own = state->own;
     double found[FULCRUM_LOOP_FIGURES];
     TRY(fulcrum_sample_begin(state, CALL, err));
-    TRY(state->bench->stage.actor->time(
-        own->env, FULCRUM_LOOP_PIECES, (size_t)size, SAMPLE_S, found, err));
+    TRY(state->bench->stage.actor->time(own->env,
+        (struct fulcrum_loop_task){FULCRUM_LOOP_PIECES, (size_t)size, SAMPLE_S}, found,
+        err));
     bool is_async = is_asynchronous(own->fact);
     double calls = found[FULCRUM_LOOP_CALL_COUNT];
+    for (size_t i = 0; i < own->size_count; i++) {
+        if (own->size[i] == size) {
+            double samples = is_async ? calls : calls * stepped(own, size);
+            own->minibatch[i] =
+                round(each(samples * own->fact[FULCRUM_LOOP_EPOCH_COUNT],
+                    found[FULCRUM_LOOP_TRAIN_STEP_COUNT]));
+        }
+    }
     if (is_async) {
         /* Requests instead of steps, and no call of which the rest is a part. */
         calls /= stepped(own, size);
@@ -181,8 +192,10 @@ static enum fulcrum_status loop_visit(
     double ignored[FULCRUM_LOOP_FIGURES];
     for (size_t i = 0; i < own->size_count; i++) {
         if (!own->is_warm[i] && fulcrum_bench_goes_on(state->bench, HUGE_VAL)) {
-            TRY(state->bench->stage.actor->time(own->env, FULCRUM_LOOP_PIECES,
-                (size_t)own->size[i], 0.0, ignored, err));
+            TRY(state->bench->stage.actor->time(own->env,
+                (struct fulcrum_loop_task){
+                    FULCRUM_LOOP_PIECES, (size_t)own->size[i], 0.0},
+                ignored, err));
             own->is_warm[i] = 1;
         }
     }
@@ -436,17 +449,35 @@ static void report_turns(
     fulcrum_findings_fit(findings, "env_call", "network with step and delay", &fit);
 }
 
+/* Short rollouts make minibatches smaller: what was seen is carried to the whole one.
+ */
 static void report_training(struct report *report, struct fulcrum_probe_state *state)
 {
     const struct own *own = state->own;
-    struct fulcrum_medians steps = fulcrum_findings_medians(
-        report->findings, &state->recording[TRAIN], own->size, own->size_count);
-    double sum = 0.0;
-    for (size_t i = 0; i < steps.count; i++) {
-        sum += steps.value[i];
+    double whole = own->fact[FULCRUM_LOOP_MINIBATCH];
+    struct fulcrum_medians steps = {.count = 0};
+    double sum_s = 0.0;
+    for (size_t i = 0; i < own->size_count; i++) {
+        double median = fulcrum_findings_median(
+            report->findings, &state->recording[TRAIN], own->size[i])
+                            .median;
+        if (median > 0.0) {
+            steps.x[steps.count] = own->minibatch[i];
+            steps.value[steps.count++] = median;
+            sum_s += median;
+        }
+    }
+    struct fulcrum_line_fit line;
+    double step_s = each(sum_s, (double)steps.count);
+    if (fulcrum_fit_distinct(steps.x, steps.count, 2) > 1 &&
+        fulcrum_fit_batch_time(&line, steps.x, steps.value, steps.count, NULL) ==
+            FULCRUM_OK) {
+        step_s = line.per_batch_s + line.per_item_s * whole;
+        fulcrum_findings_fit(
+            report->findings, "train_step", "t0 + t1 samples", &line.fit);
     }
     if (steps.count > 0) {
-        add(report, "workload.training.train_step_s", sum / (double)steps.count, 0.0,
+        add(report, "workload.training.train_step_s", step_s, 0.0,
             is_asynchronous(own->fact)
                 ? "CPU time of the learner and the main process over training steps"
                 : "time between rollouts over the optimiser's steps in it");

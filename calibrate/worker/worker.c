@@ -795,12 +795,13 @@ static double worker_memory_byte(const struct fulcrum_env *worker)
 }
 
 static enum fulcrum_status worker_time(struct fulcrum_env *worker,
-    enum fulcrum_loop_piece piece, size_t env_count, double time_s,
-    double out[FULCRUM_LOOP_FIGURES], struct fulcrum_error *err)
+    struct fulcrum_loop_task task, double out[FULCRUM_LOOP_FIGURES],
+    struct fulcrum_error *err)
 {
     struct fulcrum_worker_reply reply;
     bool is_good = exchange(worker,
-        command_of(FULCRUM_WORKER_TIME, piece, env_count, (uint64_t)(1e6 * time_s)),
+        command_of(FULCRUM_WORKER_TIME, task.piece, task.env_count,
+            (uint64_t)(1e6 * task.time_s)),
         &reply);
     TRY(status_of(worker, is_good, err));
     memcpy(out, worker->memory + worker->layout.time_offset,
@@ -899,23 +900,27 @@ static enum fulcrum_status set_limits(struct fulcrum_actor_shared *shared,
     return fulcrum_actor_frame_skip(&shared->frame_skip, options, 0.0, err);
 }
 
-/* Memory of the actor, with what both kinds need. `set` adds the worker's arguments. */
-static enum fulcrum_status open_with(const char *loop,
-    const struct fulcrum_actor_options *options,
+/* What its workers run: `set` adds their arguments. */
+struct kind {
+    const char *loop; /* "": environments that are stepped one by one */
     enum fulcrum_status (*set)(struct fulcrum_actor_shared *shared,
-        const struct fulcrum_actor_options *options, struct fulcrum_error *err),
-    struct fulcrum_actor_shared **out, struct fulcrum_actor_info *info,
-    struct fulcrum_error *err)
+        const struct fulcrum_actor_options *options, struct fulcrum_error *err);
+};
+
+/* Memory of the actor, with what all kinds need. */
+static enum fulcrum_status open_with(struct kind kind,
+    const struct fulcrum_actor_options *options, struct fulcrum_actor_shared **out,
+    struct fulcrum_actor_info *info, struct fulcrum_error *err)
 {
     struct fulcrum_actor_shared *shared = calloc(1, sizeof *shared);
     TRY_MEMORY(shared, err, "an actor");
     (void)snprintf(shared->parent, sizeof shared->parent, "%ld", (long)getpid());
     shared->argv[0] = shared->program;
     shared->argv[1] = shared->parent;
-    (void)snprintf(shared->loop, sizeof shared->loop, "%s", loop);
+    (void)snprintf(shared->loop, sizeof shared->loop, "%s", kind.loop);
     enum fulcrum_status status = FULCRUM_OK;
     TRY_OR_END(set_limits(shared, options, err));
-    TRY_OR_END(set(shared, options, err));
+    TRY_OR_END(kind.set(shared, options, err));
     TRY_OR_END(fulcrum_worker_find_program(shared->program, err));
     TRY_OR_END(look(shared, err));
     const struct fulcrum_worker_description *told = &shared->description;
@@ -1042,14 +1047,14 @@ static enum fulcrum_status plugin_open(const struct fulcrum_actor_options *optio
     struct fulcrum_actor_shared **out, struct fulcrum_actor_info *info,
     struct fulcrum_error *err)
 {
-    return open_with("", options, set_plugin, out, info, err);
+    return open_with((struct kind){"", set_plugin}, options, out, info, err);
 }
 
 static enum fulcrum_status gym_open(const struct fulcrum_actor_options *options,
     struct fulcrum_actor_shared **out, struct fulcrum_actor_info *info,
     struct fulcrum_error *err)
 {
-    return open_with("", options, set_gym, out, info, err);
+    return open_with((struct kind){"", set_gym}, options, out, info, err);
 }
 
 #define WORKER_MEMBERS                                                                 \
@@ -1079,11 +1084,12 @@ const struct fulcrum_actor fulcrum_actor_gym = {
         struct fulcrum_actor_shared **out, struct fulcrum_actor_info *info,            \
         struct fulcrum_error *err)                                                     \
     {                                                                                  \
-        return open_with(told_name, options, set_loop, out, info, err);                \
+        return open_with(                                                              \
+            (struct kind){(told_name), set_loop}, options, out, info, err);            \
     }                                                                                  \
     const struct fulcrum_actor fulcrum_actor_##symbol = {                              \
-        .name = told_name,                                                             \
-        .summary = told_summary,                                                       \
+        .name = (told_name),                                                           \
+        .summary = (told_summary),                                                     \
         .open = symbol##_open,                                                         \
         .time = worker_time,                                                           \
         WORKER_MEMBERS,                                                                \

@@ -425,7 +425,7 @@ static const char *shard_words(const struct fulcrum_design *design)
 static void leave_capacity(struct fulcrum_replicas *replicas, double taken)
 {
     struct fulcrum_cpu_station *cpu = &replicas->network.cpu;
-    double all = replicas->capacity_alone[cpu->capacity_count - 1];
+    double all = replicas->capacity_all;
     for (size_t i = 0; i < cpu->capacity_count; i++) {
         replicas->capacity[i] =
             fmin(replicas->capacity_alone[i], fmax(all - taken, LEAST_CAPACITY * all));
@@ -457,6 +457,7 @@ static void share_cores(
         out->capacity_alone[i] =
             fulcrum_cpu_capacity(&plain, fmin((double)i + 1.0, actors));
     }
+    out->capacity_all = fulcrum_cpu_capacity(&plain, plain.thread_count);
     cpu->curve = FULCRUM_CURVE_TABLE;
     cpu->capacity = out->capacity;
     cpu->capacity_count = (size_t)count;
@@ -593,7 +594,7 @@ static void settle_shares(
         return;
     }
     double low = 0.0;
-    double high = replicas->capacity_alone[replicas->network.cpu.capacity_count - 1];
+    double high = replicas->capacity_all;
     for (int round = 0; round < SHARE_ROUNDS; round++) {
         struct fulcrum_solution rough;
         double taken = 0.5 * (low + high);

@@ -40,6 +40,7 @@ struct fulcrum_replicas {
      * cores with the learner: alone, and in force. */
     double capacity_alone[512];
     double capacity[512];
+    double capacity_all; /* of the whole CPU */
     bool shares_cores; /* with a learner that works while they step */
 };
 
