@@ -201,9 +201,11 @@ static void fill_design(
         plan->base->workload.name);
     workload->calibration[0] = '\0';
     workload->frame_skip = plan->measurement->actor_info.frame_skip;
-    workload->network.parameter_count =
-        (double)plan->measurement->learner_info.cost.parameter_count;
-    workload->network.forward_flop = plan->measurement->learner_info.cost.forward_flop;
+    if (!plan->measurement->is_loop) {
+        const struct fulcrum_network_cost *cost = &plan->measurement->learner_info.cost;
+        workload->network.parameter_count = (double)cost->parameter_count;
+        workload->network.forward_flop = cost->forward_flop;
+    }
     workload->network.observation_byte =
         (double)fulcrum_observation_byte(&plan->measurement->actor_info);
     workload->batching.depth = 1.0;

@@ -194,7 +194,8 @@ static void fill_values(const struct solved_point *point, double *value)
     value[FULCRUM_OUTPUT_cpu_gpu_ratio_used] =
         has_gpu ? threads / used_sms : FULCRUM_UNKNOWN;
     value[FULCRUM_OUTPUT_actor_threads_per_learner_core] =
-        has_gpu ? FULCRUM_UNKNOWN : actor_threads / fmax(machine->learner_core_count, 1.0);
+        has_gpu ? FULCRUM_UNKNOWN
+                : actor_threads / fmax(machine->learner_core_count, 1.0);
 }
 
 /* How draw k of a point is solved, given how the point itself was. */

@@ -442,11 +442,11 @@ static void share_cores(
 {
     bool takes_turns = design->workload.loop == (int)FULCRUM_LOOP_ALTERNATING;
     struct fulcrum_cpu_station *cpu = &out->network.cpu;
-    out->shares_cores = !is_gpu(design) && !takes_turns &&
-                        !(design->machine.learner_core_count > 0.0) &&
-                        (out->network.training.env_steps_per_train_step > 0.0 ||
-                            design->workload.batching.policy ==
-                                (int)FULCRUM_BATCH_GREEDY);
+    out->shares_cores =
+        !is_gpu(design) && !takes_turns &&
+        !(design->machine.learner_core_count > 0.0) &&
+        (out->network.training.env_steps_per_train_step > 0.0 ||
+            design->workload.batching.policy == (int)FULCRUM_BATCH_GREEDY);
     if (!out->shares_cores && !(design->workload.group_count > 1.0)) {
         return;
     }

@@ -41,7 +41,7 @@ struct fulcrum_replicas {
     double capacity_alone[512];
     double capacity[512];
     double capacity_all; /* of the whole CPU */
-    bool shares_cores; /* with a learner that works while they step */
+    bool shares_cores;   /* with a learner that works while they step */
 };
 
 /* Most of a replica's threads that its learner may keep busy: an assumption,
