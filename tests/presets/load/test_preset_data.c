@@ -220,7 +220,12 @@ static void check_training(const char *name, const struct fulcrum_workload *work
     const struct fulcrum_workload_training *training = &workload->training;
     double unroll = isnan(training->unroll_length) ? 1.0 : training->unroll_length;
     double trained = training->batch_size * unroll;
-    expect(training->train_step_flop >= 2.0 * trained * workload->network.forward_flop,
+    /* Frameworks with any network of their users' say nothing of its work. */
+    bool is_told = !isnan(workload->network.forward_flop);
+    expect(is_told == !isnan(training->train_step_flop), name,
+        "the work of inference or of training is told without the other");
+    expect(!is_told || training->train_step_flop >=
+                           2.0 * trained * workload->network.forward_flop,
         name, "a training step costs less than its passes");
     expect(training->env_steps_per_train_step <= trained, name,
         "more new steps than a training step takes");
