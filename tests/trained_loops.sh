@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
-# frameworks.sh PROGRAM: loops of frameworks that train are calibrated, run whole and
+# trained_loops.sh PROGRAM: loops of frameworks that train are calibrated, run whole and
 # predicted, by a wide margin: other programs may be busy. Exit 77: no Python with them.
 set -eu
 program=$1
