@@ -271,6 +271,7 @@ extern const struct fulcrum_actor fulcrum_actor_gym;
 #define FULCRUM_FRAMEWORKS(X)                                                          \
     X(sb3_ppo, "sb3-ppo", "PPO of Stable-Baselines3 (--vector dummy|subproc)")         \
     X(cleanrl_ppo, "cleanrl-ppo", "a script in the manner of CleanRL's PPO (--make)")  \
+    X(envpool_ppo, "envpool-ppo", "such a script on EnvPool (--make)")                 \
     X(sample_factory, "sample-factory", "asynchronous PPO of Sample Factory")
 #define FULCRUM_LOOP_RECORD(symbol, name, summary)                                     \
     extern const struct fulcrum_actor fulcrum_actor_##symbol;
