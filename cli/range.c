@@ -136,7 +136,7 @@ enum fulcrum_status fulcrum_range_parse(const struct fulcrum_field *field,
     enum fulcrum_status status = strchr(text, ':') != NULL
                                      ? fill_range(field, text, out, count, err)
                                      : fill_list(field, text, out, count, err);
-    if (status == FULCRUM_OK) {
+    if (status == FULCRUM_OK && *out != NULL) {
         status = finish_values(field, *out, count, err);
     }
     if (status != FULCRUM_OK) {

@@ -639,7 +639,7 @@ static enum fulcrum_status cuda_finish(
 static enum fulcrum_status cuda_grant(struct fulcrum_device_state *state,
     double sm_count, double *granted, struct fulcrum_error *err)
 {
-    struct fulcrum_cuda_share share;
+    struct fulcrum_cuda_share share = {.sm_count = 0.0};
     TRY(cuda_finish(state, err));
     TRY(cuda_share_open(&share, &state->gpu, sm_count, err));
     cuda_share_close(&state->gpu, &state->share);

@@ -235,8 +235,8 @@ static enum fulcrum_status open_gpus(
     struct fulcrum_meter_state *state, struct fulcrum_error *err)
 {
     size_t count = fulcrum_nvml_count(state->nvml);
-    state->domain = calloc(count, sizeof *state->domain);
-    state->gauge = calloc(count, sizeof *state->gauge);
+    state->domain = calloc(count + 1, sizeof *state->domain);
+    state->gauge = calloc(count + 1, sizeof *state->gauge);
     FAIL_IF(state->domain == NULL || state->gauge == NULL, err, FULCRUM_ERR_NO_MEMORY,
         "%zu GPUs", count);
     state->count = count;

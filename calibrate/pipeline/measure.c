@@ -415,6 +415,7 @@ enum fulcrum_status fulcrum_window_take(struct fulcrum_window_room *room,
      * measured.
      */
     double until_s = fulcrum_wall_s() + room->options->calm_wait_s;
+    *out = (struct fulcrum_measure_window){.steps_per_s = 0.0};
     TRY(take_pulse(room, &before, err));
     while (before.worst_rel > FULCRUM_CANARY_LIMIT_REL && fulcrum_wall_s() < until_s) {
         TRY(pause_s(room, CALM_PAUSE_S, err));
@@ -587,7 +588,7 @@ static enum fulcrum_status measure_item(
     struct session *session, struct fulcrum_measured *item, struct fulcrum_error *err)
 {
     struct fulcrum_error why = {FULCRUM_OK, ""};
-    struct fulcrum_measure_window window;
+    struct fulcrum_measure_window window = {.steps_per_s = 0.0};
     enum fulcrum_status status =
         fulcrum_window_take(&session->room, &item->config, &window, &why);
     if (status == FULCRUM_OK) {
@@ -749,7 +750,7 @@ static enum fulcrum_status take(struct stages_session *session,
     struct fulcrum_measured_stages *item, struct fulcrum_recorder *recorder,
     double *steps_per_s, struct fulcrum_error *err)
 {
-    struct fulcrum_measure_window window;
+    struct fulcrum_measure_window window = {.steps_per_s = 0.0};
     session->room.recorder = recorder;
     enum fulcrum_status status =
         fulcrum_window_take(&session->room, &item->config, &window, err);

@@ -216,7 +216,7 @@ static enum fulcrum_status sweep_tracks(struct fulcrum_stage_times *times,
 {
     struct fulcrum_stage_overlap overlap;
     enum fulcrum_status status = FULCRUM_OK;
-    struct fulcrum_stage_lane *lanes = calloc(times->track_count, sizeof *lanes);
+    struct fulcrum_stage_lane *lanes = calloc(times->track_count + 1, sizeof *lanes);
     TRY_MEMORY(lanes, err, "%zu lanes", times->track_count);
     for (size_t i = 0; i < times->track_count; i++) {
         struct fulcrum_recorder_track track = fulcrum_recorder_read(recorder, i);

@@ -536,12 +536,12 @@ static void loop_report(
     bool is_async = is_asynchronous(own->fact);
     struct report report = {
         .findings = findings, .drift_rel = drift_of(state, findings)};
-    double call_s =
+    double seen_s =
         fulcrum_findings_median(findings, &state->recording[CALL], own->size[0]).median;
     double spread_rel =
         fulcrum_findings_median(findings, &state->recording[SPREAD], own->size[0])
             .median;
-    if (!(call_s > 0.0)) {
+    if (!(seen_s > 0.0)) {
         return;
     }
     add_given(&report, "machine.learner_core_count", 0.0,
@@ -564,7 +564,7 @@ static void loop_report(
         report_turns(&report, state, 0.0);
     } else if (!is_serial(own)) {
         report_side_by_side(
-            &report, state, own->size[own->size_count - 1], spread_rel * call_s);
+            &report, state, own->size[own->size_count - 1], spread_rel * seen_s);
     }
 }
 

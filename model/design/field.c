@@ -38,7 +38,7 @@ static const char *workload_loop_name(int loop)
 
 static const struct fulcrum_field fields[] = {
 #define X(place, member, kind, least, most, fallback, unit, meaning)                  \
-    {#place "." #member, KIND_##kind, offsetof(struct fulcrum_design, place.member),            \
+    {#place "." #member, KIND_##kind, offsetof(struct fulcrum_design, place.member), /* NOLINT */            \
         sizeof(((struct fulcrum_design *)NULL)->place.member), least, most, fallback, \
         unit, meaning},
     FULCRUM_MACHINE_FIELDS(X)

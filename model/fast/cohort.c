@@ -241,7 +241,7 @@ static void set_short(const struct problem *problem, double period, double short
     double slice = orbit->short_until / SLICES;
     struct slice_tails tails = slice_tails(problem, orbit->period, slice);
     double matrix[UNKNOWNS][UNKNOWNS + 1];
-    double starts[UNKNOWNS];
+    double starts[UNKNOWNS] = {0.0};
     for (int i = 0; i < UNKNOWNS; i++) {
         matrix[i][0] =
             fulcrum_step_cohorts(problem->table, orbit->period, (double)i * slice);

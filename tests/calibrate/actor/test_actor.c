@@ -136,7 +136,7 @@ TEST(test_actors_are_found_by_name)
         CU_ASSERT(strlen((*at)->summary) > 10);
         count++;
     }
-#define ONE(symbol, name, summary) +1
+#define ONE(symbol, name, summary) +(1)
     CU_ASSERT_EQUAL(count, 6 FULCRUM_VECTORS(ONE) FULCRUM_FRAMEWORKS(ONE));
 #undef ONE
     CU_ASSERT_PTR_NULL(fulcrum_actor_find("cartpol"));
