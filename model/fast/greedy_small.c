@@ -714,6 +714,12 @@ static bool solve(double matrix[DEPTH][DEPTH], double right[DEPTH], size_t count
     return true;
 }
 
+/* How many steps there are after that many turns. */
+static size_t steps_known(size_t turns)
+{
+    return turns < DEPTH ? turns : DEPTH;
+}
+
 /*
  * Replaces `point`, whose image under the iterated function is `image`, by a better
  * guess of the fixed point. The first guess is the image itself. Bounds on the vector
@@ -722,7 +728,7 @@ static bool solve(double matrix[DEPTH][DEPTH], double right[DEPTH], size_t count
 static void anderson_step(struct anderson *anderson, double *point, const double *image)
 {
     size_t length = anderson->length;
-    size_t known = anderson->turns < DEPTH ? anderson->turns : DEPTH; /* steps */
+    size_t known = steps_known(anderson->turns);
     size_t newest = (anderson->turns + DEPTH - 1) % DEPTH; /* in place of the oldest */
     for (size_t i = 0; i < length && known > 0; i++) {
         anderson->point_step[newest][i] = point[i] - anderson->point[i];

@@ -613,8 +613,8 @@ void fulcrum_preset_read_half(const struct fulcrum_node *node,
     struct fields_io io;
     if (json_object_is_type(node->json, json_type_string)) {
         char name[FULCRUM_PRESET_PATH_SIZE];
-        char path[FULCRUM_PRESET_PATH_SIZE];
         if (fulcrum_node_text(node, name, sizeof name)) {
+            char path[FULCRUM_PRESET_PATH_SIZE];
             struct fulcrum_error failure = {FULCRUM_OK, ""};
             if (fulcrum_preset_find(kind, name, node->reader->file, path, &failure) !=
                     FULCRUM_OK ||
