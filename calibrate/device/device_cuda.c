@@ -339,6 +339,8 @@ static enum fulcrum_status open_gpu(struct fulcrum_device_state *state,
     const struct fulcrum_cuda_driver *driver = &gpu->driver;
     int count = 0;
     int sm_count = 0;
+    FAIL_IF(driver->device_get_count == NULL, err, FULCRUM_ERR_UNSUPPORTED,
+        "the driver has no cuDeviceGetCount");
     TRY_CUDA(device_get_count(&count), "cuDeviceGetCount");
     if (options->index >= (size_t)count) {
         /* Names the GPUs that the driver shows, as "0 (NVIDIA H200), 1 (...". */

@@ -12,6 +12,7 @@
 
 #include "calibrate/fit/posterior.h"
 
+#include <assert.h>
 #include <gsl/gsl_eigen.h>
 #include <gsl/gsl_linalg.h>
 #include <gsl/gsl_multifit_nlinear.h>
@@ -147,6 +148,7 @@ static double *particle(const struct cloud *cloud, size_t k)
 
 static double misfit_at(const struct cloud *cloud, size_t k)
 {
+    assert(cloud->particles != NULL);
     return cloud->particles[(k + 1) * cloud->width - 1];
 }
 

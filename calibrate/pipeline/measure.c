@@ -11,6 +11,7 @@
 
 #include "calibrate/pipeline/measure.h"
 
+#include <assert.h>
 #include <gsl/gsl_sort.h>
 #include <math.h>
 #include <stdio.h>
@@ -775,6 +776,7 @@ static enum fulcrum_status analyse(struct stages_session *session,
         .step_count = rate * fulcrum_recorder_window_s(recorder), .cost = found->cost};
     fulcrum_stage_times_free(&item->times);
     TRY(fulcrum_stage_times_new(&item->times, recorder, &facts, err));
+    assert(session->corrected_per_s != NULL);
     session->corrected_per_s[pair] =
         rate * item->times.window_s / item->times.corrected_window_s;
     bool is_last =

@@ -136,9 +136,10 @@ TEST(test_actors_are_found_by_name)
         CU_ASSERT(strlen((*at)->summary) > 10);
         count++;
     }
-#define ONE(symbol, name, summary) +(1)
-    CU_ASSERT_EQUAL(count, 6 FULCRUM_VECTORS(ONE) FULCRUM_FRAMEWORKS(ONE));
-#undef ONE
+#define NAME(symbol, name, summary) name,
+    static const char *const loops[] = {FULCRUM_VECTORS(NAME) FULCRUM_FRAMEWORKS(NAME)};
+#undef NAME
+    CU_ASSERT_EQUAL(count, 6 + sizeof loops / sizeof loops[0]);
     CU_ASSERT_PTR_NULL(fulcrum_actor_find("cartpol"));
     CU_ASSERT_PTR_NULL(fulcrum_actor_find(""));
 }
