@@ -152,4 +152,20 @@ refused "unexpected keyword argument 'n_jobs'" no_such_argument \
     --make "$factories:returns_none" --args n_jobs=3
 refused "expected sync or async" no_such_vector --make "$factories:good" --vector x
 
+# A loop in a program of its own that cannot be what it says.
+for case in '9,0,1,1:way = 9, expected' '1.5,0,1,1:way = 1.5, expected a whole number' \
+    '3,0,1,1:threads = 0, expected' '0,0,0,1:wall seconds = 0, expected' \
+    '0,0,1,0:calls = 0, expected' '0,-1,1,1:figure 1 of what it timed is -1' \
+    '0,1e300,1,1:figure 1 of what it timed is 1e+300'; do
+    mark=absurd_$(printf %s "${case%%:*}" | tr -c '0-9\n' _)
+    mkdir "$work/$mark"
+    code=0
+    "$program" calibrate --actor gymvec --env "${case%%:*}" \
+        --python "$here/workers/absurd_loop.py" --budget 10 --quiet \
+        -o "$work/$mark/c.json" >"$work/$mark/out" 2>"$work/$mark/err" || code=$?
+    echo "$code" >"$work/$mark/code"
+    expect "$mark" 1 1 "${case#*:}"
+    [ ! -e "$work/$mark/c.json" ] || fail "$mark" 'a file was written'
+done
+
 [ ! -e "$work/failed" ] || { cat "$work/failed" && exit 1; }

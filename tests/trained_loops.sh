@@ -29,6 +29,9 @@ run() {
         { n++; ratio = $at["predicted_steps_per_s"] / $at["measured_steps_per_s"]
           print; bad += !(ratio > 1 / 3 && ratio < 3) }
         END { exit bad > 0 || n != 2 }' "$work/out.csv"
+    "$program" validate "$work/$name-measured.json" >"$work/out" 2>&1 || {
+        cat "$work/out" && exit 1
+    }
 }
 
 run cleanrl-ppo --make "$here/workers/plain_ppo.py"

@@ -54,7 +54,7 @@ static enum fulcrum_status open_steppers(
     if (stage->actor->time != NULL) {
         TRY(stage->actor->env_new(stage->shared, stage->seed, &room->loop, err));
         TRY(stage->actor->await(room->loop, err));
-        return stage->actor->time(room->loop,
+        return fulcrum_loop_time(stage, room->loop,
             (struct fulcrum_loop_task){FULCRUM_LOOP_FACTS, 0, 0.0}, room->loop_fact,
             err);
     }
@@ -321,12 +321,12 @@ static enum fulcrum_status watch_loop(struct fulcrum_window_room *room,
     const struct fulcrum_measure_config *config, struct fulcrum_measure_window *out,
     struct fulcrum_error *err)
 {
-    bool is_async = room->loop_fact[FULCRUM_LOOP_WAY] > 2.5;
+    bool is_async = fulcrum_loop_way_of(room->loop_fact) == FULCRUM_LOOP_ASYNCHRONOUS;
     size_t envs = is_async ? config->actor_count << 32 | config->envs_per_actor
                            : config->actor_count * config->envs_per_actor;
     double batch = room->loop_fact[FULCRUM_LOOP_BATCH_SIZE];
     double found[FULCRUM_LOOP_FIGURES];
-    TRY(room->bench.stage.actor->time(room->loop,
+    TRY(fulcrum_loop_time(&room->bench.stage, room->loop,
         (struct fulcrum_loop_task){FULCRUM_LOOP_WHOLE, envs, room->options->window_s},
         found, err));
     *out = (struct fulcrum_measure_window){.mean_batch = is_async      ? 1.0
@@ -334,6 +334,12 @@ static enum fulcrum_status watch_loop(struct fulcrum_window_room *room,
                                                                        : (double)envs,
         .train_busy_frac = found[FULCRUM_LOOP_TRAIN_S] / found[FULCRUM_LOOP_WALL_S],
         .train_step_count = found[FULCRUM_LOOP_TRAIN_STEP_COUNT],
+        /* Nobody watches its processes meanwhile. */
+        .actor_busy_frac = (double)NAN,
+        .server_busy_frac = (double)NAN,
+        .actor_cpu_s = (double)NAN,
+        .server_cpu_s = (double)NAN,
+        .others_frac = (double)NAN,
         .cpu_w = (double)NAN,
         .gpu_w = (double)NAN,
         .j_per_step = (double)NAN};
@@ -552,8 +558,9 @@ static void lay_out_loop(struct session *session)
     for (size_t i = 0; session->room.loop != NULL && i < session->found->count; i++) {
         struct fulcrum_measure_config *config = &session->found->items[i].config;
         size_t envs = config->actor_count * config->envs_per_actor;
-        bool is_serial = fact[FULCRUM_LOOP_WAY] < 0.5;
-        if (fact[FULCRUM_LOOP_WAY] > 2.5) {
+        enum fulcrum_loop_way way = fulcrum_loop_way_of(fact);
+        bool is_serial = way == FULCRUM_LOOP_SERIAL;
+        if (way == FULCRUM_LOOP_ASYNCHRONOUS) {
             config->policy = FULCRUM_BATCH_GREEDY;
             continue;
         }

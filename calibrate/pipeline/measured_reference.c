@@ -273,6 +273,11 @@ static enum fulcrum_status fill_reference(struct fulcrum_reference *reference,
         "measured by `fulcrum measure`: actors on processors %s, server%s on %s; "
         "medians of undisturbed windows, half-widths half of their range",
         actors, isnan(found->train_step_flop) ? "" : " and training", server);
+    if (found->is_loop) {
+        (void)snprintf(text, sizeof text,
+            "measured by `fulcrum measure`: whole iterations of the loop; medians of "
+            "undisturbed windows, half-widths half of their range");
+    }
     add_source(reference, "points", text);
     add_source(reference, "machine", "detected; as far as the placement uses it");
     (void)snprintf(text, sizeof text, "%.60s: %.120s; learner %.20s: %.120s",

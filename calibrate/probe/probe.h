@@ -284,6 +284,20 @@ FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_sample_keep(
 /* One file each: calibrate/probe/probe_<name>.c. Listed in calibrate.c. */
 extern const struct fulcrum_probe fulcrum_probe_loop; /* alone, of loops */
 
+struct fulcrum_stage;
+
+/*
+ * What the stage's actor, a loop, tells and times, as far as it can be true.
+ *   fails    as the actor's `time`; FULCRUM_ERR_ENVIRONMENT (a figure out of its range)
+ */
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_loop_time(
+    const struct fulcrum_stage *stage, struct fulcrum_env *env,
+    struct fulcrum_loop_task task, double out[FULCRUM_LOOP_FIGURES],
+    struct fulcrum_error *err);
+
+/* How the vector environments of a loop with these facts are stepped. */
+enum fulcrum_loop_way fulcrum_loop_way_of(const double fact[FULCRUM_LOOP_FIGURES]);
+
 /* How a loop with these facts (calibrate/actor/actor.h) batches and trains. */
 void fulcrum_loop_workload(
     const double fact[FULCRUM_LOOP_FIGURES], struct fulcrum_workload *workload);

@@ -54,14 +54,62 @@ struct own {
     bool is_warm[SIZES_MOST];
 };
 
+enum fulcrum_loop_way fulcrum_loop_way_of(const double fact[FULCRUM_LOOP_FIGURES])
+{
+    return (enum fulcrum_loop_way)fact[FULCRUM_LOOP_WAY];
+}
+
+/* Figures that others are divided by, or that choose what is done. */
+static enum fulcrum_status check_figures(const char *actor,
+    enum fulcrum_loop_piece piece, const double *figure, struct fulcrum_error *err)
+{
+    bool trains = piece == FULCRUM_LOOP_FACTS && figure[FULCRUM_LOOP_TRAINS] > 0.0;
+    bool is_async = figure[FULCRUM_LOOP_WAY] == (double)FULCRUM_LOOP_ASYNCHRONOUS;
+    double needed = trains ? 1.0 : 0.0;
+    const struct {
+        const char *what;
+        size_t at;
+        double least;
+        double most;
+        bool is_fact;
+    } rows[] = {{"way", FULCRUM_LOOP_WAY, 0.0, FULCRUM_LOOP_ASYNCHRONOUS, 1},
+        {"threads", FULCRUM_LOOP_THREAD_COUNT, is_async ? 1.0 : 0.0, 1e6, 1},
+        {"batch", FULCRUM_LOOP_BATCH_SIZE, 0.0, 1e6, 1},
+        {"trains", FULCRUM_LOOP_TRAINS, 0.0, 1.0, 1},
+        {"rollout length", FULCRUM_LOOP_ROLLOUT_LENGTH, is_async ? 0.0 : needed, 1e9,
+            1},
+        {"minibatch", FULCRUM_LOOP_MINIBATCH, needed, 1e9, 1},
+        {"epochs", FULCRUM_LOOP_EPOCH_COUNT, needed, 1e9, 1},
+        {"wall seconds", FULCRUM_LOOP_WALL_S, 1e-9, 1e9, 0},
+        {"calls", FULCRUM_LOOP_CALL_COUNT, 1.0, 1e12, 0}};
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        double value = figure[rows[i].at];
+        bool is_whole = !rows[i].is_fact || value == floor(value);
+        FAIL_IF(rows[i].is_fact == (piece == FULCRUM_LOOP_FACTS) &&
+                    !(is_whole && value >= rows[i].least && value <= rows[i].most),
+            err, FULCRUM_ERR_ENVIRONMENT, "%s: %s = %g, expected a %s from %g to %g",
+            actor, rows[i].what, value, rows[i].is_fact ? "whole number" : "number",
+            rows[i].least, rows[i].most);
+    }
+    return FULCRUM_OK;
+}
+
+enum fulcrum_status fulcrum_loop_time(const struct fulcrum_stage *stage,
+    struct fulcrum_env *env, struct fulcrum_loop_task task,
+    double out[FULCRUM_LOOP_FIGURES], struct fulcrum_error *err)
+{
+    TRY(stage->actor->time(env, task, out, err));
+    return check_figures(stage->actor->name, task.piece, out, err);
+}
+
 static bool is_serial(const struct own *own)
 {
-    return own->fact[FULCRUM_LOOP_WAY] < 0.5;
+    return fulcrum_loop_way_of(own->fact) == FULCRUM_LOOP_SERIAL;
 }
 
 static bool is_asynchronous(const double *fact)
 {
-    return fact[FULCRUM_LOOP_WAY] > 2.5;
+    return fulcrum_loop_way_of(fact) == FULCRUM_LOOP_ASYNCHRONOUS;
 }
 
 static bool trains(const struct own *own)
@@ -116,7 +164,7 @@ static enum fulcrum_status loop_open(
     const struct fulcrum_stage *stage = &state->bench->stage;
     TRY(stage->actor->env_new(stage->shared, stage->seed, &own->env, err));
     TRY(stage->actor->await(own->env, err));
-    TRY(stage->actor->time(own->env,
+    TRY(fulcrum_loop_time(stage, own->env,
         (struct fulcrum_loop_task){FULCRUM_LOOP_FACTS, 0, 0.0}, own->fact, err));
     choose_sizes(own, state->bench);
     if (state->bench->loop_workload != NULL) {
@@ -146,7 +194,7 @@ static enum fulcrum_status sample_size(
     struct own *own = state->own;
     double found[FULCRUM_LOOP_FIGURES];
     TRY(fulcrum_sample_begin(state, CALL, err));
-    TRY(state->bench->stage.actor->time(own->env,
+    TRY(fulcrum_loop_time(&state->bench->stage, own->env,
         (struct fulcrum_loop_task){FULCRUM_LOOP_PIECES, (size_t)size, SAMPLE_S}, found,
         err));
     bool is_async = is_asynchronous(own->fact);
@@ -192,7 +240,7 @@ static enum fulcrum_status loop_visit(
     double ignored[FULCRUM_LOOP_FIGURES];
     for (size_t i = 0; i < own->size_count; i++) {
         if (!own->is_warm[i] && fulcrum_bench_goes_on(state->bench, HUGE_VAL)) {
-            TRY(state->bench->stage.actor->time(own->env,
+            TRY(fulcrum_loop_time(&state->bench->stage, own->env,
                 (struct fulcrum_loop_task){
                     FULCRUM_LOOP_PIECES, (size_t)own->size[i], 0.0},
                 ignored, err));
@@ -502,7 +550,7 @@ static void report_side_by_side(struct report *report,
     static const char *const paths[] = {
         "workload.host.per_batch_s", "workload.host.per_item_s"};
     const struct own *own = state->own;
-    bool is_pool = own->fact[FULCRUM_LOOP_WAY] > 1.5;
+    bool is_pool = fulcrum_loop_way_of(own->fact) == FULCRUM_LOOP_THREADS;
     const size_t needed[] = {CALL, POOL, CHILD};
     double at[TRAIN + 1] = {0.0};
     for (size_t i = 0; i < sizeof needed / sizeof needed[0]; i++) {

@@ -469,10 +469,12 @@ struct fulcrum_result *fulcrum_measured_result(
     fulcrum_result_text(result, "machine", "machine", found->machine.cpu.name);
     fulcrum_result_text(result, "actor", "actor", found->actor);
     fulcrum_result_text(result, "learner", "learner", found->learner);
-    fulcrum_cpu_list_write(&found->placement.actors, cpus, sizeof cpus);
-    fulcrum_result_text(result, "actor_cpus", "actors on processors", cpus);
-    fulcrum_cpu_list_write(&found->placement.server, cpus, sizeof cpus);
-    fulcrum_result_text(result, "server_cpus", "server on processors", cpus);
+    if (!found->is_loop) {
+        fulcrum_cpu_list_write(&found->placement.actors, cpus, sizeof cpus);
+        fulcrum_result_text(result, "actor_cpus", "actors on processors", cpus);
+        fulcrum_cpu_list_write(&found->placement.server, cpus, sizeof cpus);
+        fulcrum_result_text(result, "server_cpus", "server on processors", cpus);
+    }
     fulcrum_result_flag(result, "complete", NULL, found->is_complete);
     fulcrum_result_text(result, "calibration", "calibration",
         points->calibration != NULL ? points->calibration->name : NULL);

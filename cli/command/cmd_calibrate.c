@@ -65,7 +65,9 @@ static enum fulcrum_status hand_out_workload(struct fulcrum_design *design,
         fulcrum_message_note(context,
             "%s; `fulcrum predict -m this -w %s -c %s --actors %s` predicts it",
             fulcrum_string_get(&text), fulcrum_string_get(&text), path,
-            is_serial ? "1 --set run.envs_per_actor=8" : "8");
+            workload->group_count > 1.0 ? "4 --set run.envs_per_actor=8"
+            : is_serial                 ? "1 --set run.envs_per_actor=8"
+                                        : "8");
     }
     fulcrum_string_clear(&text);
     return status;
