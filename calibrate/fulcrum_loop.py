@@ -34,13 +34,17 @@ class Enough(BaseException):
     """Leaves the framework's loop; no handler of Exception catches it."""
 
 
+def process_cpu_s(pid):
+    """CPU seconds of another process, by the clock of clock_getcpuclockid(3)."""
+    return time.clock_gettime((~pid << 3) | 2)
+
+
 def children_cpu_s():
     """CPU seconds of the processes that the vector environment has started."""
     total = 0.0
     for child in multiprocessing.active_children():
         try:
-            # The clock of another process, as clock_getcpuclockid(3) makes it.
-            total += time.clock_gettime((~child.pid << 3) | 2)
+            total += process_cpu_s(child.pid)
         except OSError:
             pass  # it has ended
     return total
@@ -419,17 +423,14 @@ class envpool(gymvec):
     def stepper(self, env, _n):
         if self.vector == "sync":
             return env.step, env.reset()
-        env.async_reset()
-        state = {"answer": env.recv()}
 
         def step(actions):
-            state["answer"] = answer = env.recv()
+            answer = env.recv()
             env.send(actions, answer[4]["env_id"])
             return answer
 
-        actions = self.sample(env, self.batch_size)
-        env.send(actions[0], state["answer"][4]["env_id"])
-        return step, state["answer"][0]
+        env.async_reset()
+        return step, step(self.sample(env, self.batch_size)[0])
 
     def sample(self, env, n):
         return super().sample(env, self.batch_size or n)

@@ -7,15 +7,11 @@ import tempfile
 import time
 
 from fulcrum_loop import ASYNCHRONOUS, FACTS, FLOAT32, UINT8, Failure, Loop, imported, \
-    made_env
+    made_env, process_cpu_s
 from fulcrum_gym import PHASE, STEP_NUMBER, STEPS
 
 # Training iterations before the clocks are read.
 WARM_UP = 2
-
-
-def cpu_s(pid):
-    return time.clock_gettime((~pid << 3) | 2)
 
 
 class FrameworkLoop(Loop):
@@ -56,9 +52,10 @@ class FrameworkLoop(Loop):
 
     def settings(self, workers, envs):
         from sample_factory.cfg.arguments import parse_full_cfg, parse_sf_args
+        device = "gpu" if imported("torch").cuda.is_available() else "cpu"
         name = self.env_id or "made"
         words = [f"--env={name}", f"--train_dir={self.folder}", "--algo=APPO",
-                 f"--experiment={time.time_ns()}", "--device=cpu",
+                 f"--experiment={time.time_ns()}", f"--device={device}",
                  f"--num_workers={workers}", f"--num_envs_per_worker={envs}",
                  "--train_for_env_steps=1000000000000", "--save_every_sec=1000000"]
         words += [f"--{key}={value}" for key, value in self.arguments.items()]
@@ -88,7 +85,7 @@ class FrameworkLoop(Loop):
                 found = {"": time.process_time()}
                 for child in multiprocessing.active_children():
                     part = child.name.split("_")[0]
-                    found[part] = found.get(part, 0.0) + cpu_s(child.pid)
+                    found[part] = found.get(part, 0.0) + process_cpu_s(child.pid)
                 return time.perf_counter(), found
 
             def on_training_step(self, runner, iteration):

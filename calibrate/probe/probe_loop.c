@@ -560,12 +560,13 @@ static void report_side_by_side(struct report *report,
     }
     double step_s =
         fmax(is_pool ? at[POOL] / stepped(own, largest) : at[CHILD], LEAST_S);
-    double threads = state->bench->machine.cpu.thread_count;
+    double threads = own->fact[FULCRUM_LOOP_THREAD_COUNT];
+    double idle =
+        threads > 0.0 ? state->bench->machine.cpu.thread_count - threads : 0.0;
     add_line(report, state, CALLER, paths,
         "line through CPU time of the calling thread in a call");
     add_given(report, "workload.host.reserved_threads",
-        is_pool ? fmax(threads - own->fact[FULCRUM_LOOP_THREAD_COUNT], 0.0)
-                : each(at[POOL], at[CALL]),
+        is_pool ? fmax(idle, 0.0) : each(at[POOL], at[CALL]),
         is_pool ? "threads of the machine that the pool leaves out"
                 : "CPU time of other threads of the process during a call");
     add_given(report, "workload.step.cv", fmin(spread_s / step_s, CV_MOST),

@@ -73,8 +73,9 @@ enum fulcrum_status fulcrum_actor_settings_check(
     const char *actor = fulcrum_actor_settings_name(settings);
     TRY(fulcrum_name_check(settings->actor, "actor", actor_name, context, err));
     FULCRUM_USAGE_IF(settings->framework != NULL && settings->actor != NULL, context,
-        err, FULCRUM_ERR_RANGE, "--framework %s and --actor %s: expected one of them",
-        settings->framework, settings->actor);
+        err, FULCRUM_ERR_RANGE,
+        "--framework %s and --actor %s: expected one of the two", settings->framework,
+        settings->actor);
     FULCRUM_USAGE_IF(
         settings->framework != NULL && !is_among(FRAMEWORKS, settings->framework),
         context, err, FULCRUM_ERR_UNKNOWN_NAME,
@@ -205,7 +206,7 @@ enum fulcrum_status fulcrum_learner_settings_read(
         context, err, FULCRUM_ERR_UNSUPPORTED, "%s %.6g: learner %s runs on %s",
         has_sms ? "--sms" : "--device", has_sms ? settings->sms : settings->device,
         settings->learner,
-        learner->time != NULL ? "what it finds, all of it"
+        learner->time != NULL ? "all that PyTorch finds"
                               : "one thread of the processor and has no devices");
     return settings->workload != NULL
                ? fulcrum_workload_load(settings->workload, out, NULL, err)
