@@ -63,9 +63,9 @@ enum fulcrum_loop_way fulcrum_loop_way_of(const double fact[FULCRUM_LOOP_FIGURES
 static enum fulcrum_status check_figures(const char *actor,
     enum fulcrum_loop_piece piece, const double *figure, struct fulcrum_error *err)
 {
-    bool trains = piece == FULCRUM_LOOP_FACTS && figure[FULCRUM_LOOP_TRAINS] > 0.0;
+    bool does_train = piece == FULCRUM_LOOP_FACTS && figure[FULCRUM_LOOP_TRAINS] > 0.0;
     bool is_async = figure[FULCRUM_LOOP_WAY] == (double)FULCRUM_LOOP_ASYNCHRONOUS;
-    double needed = trains ? 1.0 : 0.0;
+    double needed = does_train ? 1.0 : 0.0;
     const struct {
         const char *what;
         size_t at;

@@ -465,11 +465,11 @@ struct fulcrum_result *fulcrum_measured_result(
 {
     struct fulcrum_result *result = fulcrum_result_new("fulcrum-measure");
     const struct fulcrum_measurement *found = points->measurement;
-    char cpus[128];
     fulcrum_result_text(result, "machine", "machine", found->machine.cpu.name);
     fulcrum_result_text(result, "actor", "actor", found->actor);
     fulcrum_result_text(result, "learner", "learner", found->learner);
     if (!found->is_loop) {
+        char cpus[128];
         fulcrum_cpu_list_write(&found->placement.actors, cpus, sizeof cpus);
         fulcrum_result_text(result, "actor_cpus", "actors on processors", cpus);
         fulcrum_cpu_list_write(&found->placement.server, cpus, sizeof cpus);
