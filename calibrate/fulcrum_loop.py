@@ -26,8 +26,10 @@ from fulcrum_gym import FLOAT32, STEPS, PHASE, STEP_NUMBER, UINT8, Failure, \
 
 FACTS, PIECES, WHOLE, FORWARD, TRAIN = range(5)
 SERIAL, PROCESSES, THREADS, ASYNCHRONOUS = range(4)
-# Untimed at the start of every measurement of a loop that does not train.
+# Untimed at the start of every measurement of a loop that does not train: it takes the
+# kernel longer to spread threads and processes over the cores than to fill caches.
 WARM_UP_S = 0.1
+SPREAD_S = 0.5
 
 
 class Enough(BaseException):
@@ -55,10 +57,11 @@ class Watch:
 
     def __init__(self):
         self.words = None  # shared memory: how far we are
-        self.begin(0.0, False, False)
+        self.begin(0.0, False, False, 0.0)
 
-    def begin(self, time_s, trains, is_light):
+    def begin(self, time_s, trains, is_light, warm_up_s):
         self.time_s, self.trains, self.is_light = time_s, trains, is_light
+        self.warm_up_s = warm_up_s
         self.gradient_count = 0
         self.last_s = self.first_s = None
         self.is_warm = False
@@ -79,7 +82,7 @@ class Watch:
         trained, self.gradient_count = self.gradient_count, 0
         gap = now - self.last_s
         if not self.is_warm:
-            if trained or (not self.trains and now - self.first_s >= WARM_UP_S):
+            if trained or (not self.trains and now - self.first_s >= self.warm_up_s):
                 self.restart(now)
             return
         if trained:
@@ -228,6 +231,9 @@ class Loop:
 
     vectors = {"sync": SERIAL}
     trains = False
+    # Threads that slept wake up on the core that they slept on, and may share it for as
+    # long as they run, which those of a training that starts once do not.
+    reopens = False
     frame_skip = 1
     rollout_length = minibatch = epoch_count = parameter_count = 0
 
@@ -266,6 +272,8 @@ class Loop:
         return 0
 
     def opened(self, n):
+        if self.reopens:
+            self.close()
         if n not in self.made:
             self.made[n] = self.new(n)
         return self.made[n]
@@ -293,7 +301,8 @@ class Loop:
             words[PHASE] = STEPS
             words[STEP_NUMBER] += 1
             made = self.opened(n)
-            self.watch.begin(1e-6 * microsecond_count, self.trains, piece == WHOLE)
+            self.watch.begin(1e-6 * microsecond_count, self.trains, piece == WHOLE,
+                             WARM_UP_S if self.way == SERIAL else SPREAD_S)
             try:
                 self.launch(made, n, piece == WHOLE)
             except Enough:
@@ -306,8 +315,8 @@ class Loop:
             out[i] = value
 
     def close(self):
-        for made in self.made.values():
-            made.env.close()
+        while self.made:
+            self.made.popitem()[1].env.close()
 
 
 class Made:
@@ -397,6 +406,7 @@ class vecenv(gymvec):
 class envpool(gymvec):
     """EnvPool, all environments a call or batch_size of them."""
 
+    reopens = True
     vectors = {"sync": THREADS, "async": THREADS}
 
     def prepare(self):

@@ -26,8 +26,10 @@
 #include "model/predict/to_network.h"
 #include "model/try.h"
 
-/* A sample lasts so long, or one turn of the loop. */
-#define SAMPLE_S 0.3
+/* A sample lasts so long, or one turn of the loop; threads and processes that step side
+ * by side change places within a second. */
+#define SAMPLE_S        0.3
+#define SAMPLE_BESIDE_S 1.0
 
 /* Length of the training that runtimes are told for, unless a user says otherwise. */
 #define TOLD_ENV_STEPS 1e6
@@ -193,10 +195,10 @@ static enum fulcrum_status sample_size(
 {
     struct own *own = state->own;
     double found[FULCRUM_LOOP_FIGURES];
+    const struct fulcrum_loop_task task = {FULCRUM_LOOP_PIECES, (size_t)size,
+        is_serial(own) || trains(own) ? SAMPLE_S : SAMPLE_BESIDE_S};
     TRY(fulcrum_sample_begin(state, CALL, err));
-    TRY(fulcrum_loop_time(&state->bench->stage, own->env,
-        (struct fulcrum_loop_task){FULCRUM_LOOP_PIECES, (size_t)size, SAMPLE_S}, found,
-        err));
+    TRY(fulcrum_loop_time(&state->bench->stage, own->env, task, found, err));
     bool is_async = is_asynchronous(own->fact);
     double calls = found[FULCRUM_LOOP_CALL_COUNT];
     for (size_t i = 0; i < own->size_count; i++) {
