@@ -13,12 +13,15 @@ What passes between two calls is training where an optimiser stepped meanwhile, 
 else the policy's: so the pieces add up to the whole.
 """
 
+import glob
 import importlib
 import importlib.util
 import math
 import multiprocessing
 import os
+import shutil
 import sys
+import tempfile
 import time
 
 from fulcrum_gym import FLOAT32, STEPS, PHASE, STEP_NUMBER, UINT8, Failure, \
@@ -200,6 +203,15 @@ def registered(env_id):
         if env_id.startswith("ALE/") or importlib.util.find_spec("ale_py"):
             GymEnvironment.register_ale(gymnasium)
     return gymnasium
+
+
+def scratch_folder():
+    """A folder of this process. Those of processes that were killed are removed."""
+    start = os.path.join(tempfile.gettempdir(), "fulcrum-loop-")
+    for path in glob.glob(start + "*"):
+        if not os.path.exists("/proc/" + path[len(start):].partition("-")[0]):
+            shutil.rmtree(path, ignore_errors=True)
+    return tempfile.mkdtemp(prefix=f"{start}{os.getpid()}-")
 
 
 def made_env(make, env_id, *_values, **_named):

@@ -40,6 +40,14 @@ char *fulcrum_format(const char *format, ...)
     return text;
 }
 
+char *fulcrum_path_beside(const char *path, const char *what)
+{
+    size_t length = strlen(path);
+    bool has_end = length > 5 && strcmp(path + length - 5, ".json") == 0;
+    return fulcrum_format(
+        "%.*s-%s.json", (int)(length - (has_end ? 5 : 0)), path, what);
+}
+
 char *fulcrum_list_part(const char **rest)
 {
     if (*rest == NULL) {

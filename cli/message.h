@@ -20,6 +20,9 @@ void *fulcrum_allocate(size_t count, size_t size_byte);
 /* The formatted text in memory of its own, which the caller frees; never NULL. */
 char *fulcrum_format(const char *format, ...) FULCRUM_PRINTF(1, 2);
 
+/* "mine-WHAT.json", beside "mine.json" and "mine"; the caller frees it; never NULL. */
+char *fulcrum_path_beside(const char *path, const char *what);
+
 /*
  * The part of a list with commas at `*rest`, which moves behind it and becomes NULL
  * after the last; NULL where it is NULL. The caller frees the part.

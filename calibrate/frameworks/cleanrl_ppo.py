@@ -4,9 +4,9 @@ import os
 import runpy
 import shutil
 import sys
-import tempfile
 
-from fulcrum_loop import Loop, Made, SERIAL, Failure, imported, made_env
+from fulcrum_loop import Loop, Made, SERIAL, Failure, imported, made_env, \
+    scratch_folder
 
 
 class FrameworkLoop(Loop):
@@ -43,7 +43,7 @@ class FrameworkLoop(Loop):
             found["num_envs"] * found["num_steps"] // found["num_minibatches"], 1)
         self.name = told["env_id"]
         self.detail = f"{os.path.basename(self.make)}, PyTorch {sys.modules['torch'].__version__}"
-        self.folder = tempfile.mkdtemp(prefix="fulcrum-")
+        self.folder = scratch_folder()
         os.chdir(self.folder)  # scripts write logs where they are
         self.watch.count_gradients()
         self.clock_steps()

@@ -3,11 +3,10 @@
 import functools
 import multiprocessing
 import shutil
-import tempfile
 import time
 
 from fulcrum_loop import ASYNCHRONOUS, FACTS, FLOAT32, UINT8, Failure, Loop, imported, \
-    made_env, process_cpu_s
+    made_env, process_cpu_s, scratch_folder
 from fulcrum_gym import PHASE, STEP_NUMBER, STEPS
 
 # Training iterations before the clocks are read.
@@ -29,7 +28,7 @@ class FrameworkLoop(Loop):
         imported("sample_factory")
         self.detail = (f"Sample Factory {importlib.metadata.version('sample-factory')}, "
                        f"PyTorch {imported('torch').__version__}")
-        self.folder = tempfile.mkdtemp(prefix="fulcrum-")
+        self.folder = scratch_folder()
         cfg = self.settings(1, 2)
         self.groups = cfg.worker_num_splits
         self.rollout_length = 0

@@ -162,18 +162,24 @@ static enum fulcrum_status open_training(
         &options, &room->training.state, &room->training.info, err);
 }
 
-enum fulcrum_status fulcrum_window_room_open(struct fulcrum_window_room *room,
-    const struct fulcrum_measure_options *options, struct fulcrum_error *err)
+static struct fulcrum_calibrate_options calibrate_options_of(
+    const struct fulcrum_measure_options *options)
 {
-    *room = (struct fulcrum_window_room){
-        .options = options, .placement = options->placement};
-    const struct fulcrum_calibrate_options open = {.actor = options->actor,
+    return (struct fulcrum_calibrate_options){.actor = options->actor,
         .actor_options = options->actor_options,
         .learner = options->learner,
         .device_index = options->device_index,
         .sm_count = options->sm_count,
         .network = options->network,
         .seed = options->seed};
+}
+
+enum fulcrum_status fulcrum_window_room_open(struct fulcrum_window_room *room,
+    const struct fulcrum_measure_options *options, struct fulcrum_error *err)
+{
+    *room = (struct fulcrum_window_room){
+        .options = options, .placement = options->placement};
+    const struct fulcrum_calibrate_options open = calibrate_options_of(options);
     const struct fulcrum_learner *learner =
         options->learner != NULL ? fulcrum_learner_find(options->learner) : NULL;
     FAIL_IF(learner != NULL && learner->time != NULL, err, FULCRUM_ERR_UNSUPPORTED,
@@ -455,6 +461,7 @@ struct session {
     const struct fulcrum_measure_options *options;
     struct fulcrum_window_room room;
     struct fulcrum_measurement *found;
+    struct fulcrum_loop_pieces pieces;
     double start_s;
     bool is_stopped;
 };
@@ -479,6 +486,7 @@ void fulcrum_measurement_free(struct fulcrum_measurement *measurement)
         free(measurement->items[i].windows);
     }
     free(measurement->items);
+    fulcrum_calibration_free(measurement->pieces);
     free(measurement);
 }
 
@@ -610,6 +618,23 @@ static enum fulcrum_status measure_item(
     return keep_failure(&session->room, &why, item->failure, err);
 }
 
+/* For as long as the windows of this round took, from `begin_s` on. */
+static enum fulcrum_status time_pieces(
+    struct session *session, double begin_s, struct fulcrum_error *err)
+{
+    struct fulcrum_loop_pieces *pieces = &session->pieces;
+    double now_s = fulcrum_wall_s();
+    if (pieces->state.bench == NULL || pieces->failure.status != FULCRUM_OK ||
+        session->is_stopped) {
+        return FULCRUM_OK;
+    }
+    enum fulcrum_status status = fulcrum_probe_loop.visit(
+        &pieces->state, now_s + (now_s - begin_s), &pieces->failure);
+    FAIL_IF(status != FULCRUM_OK && status != FULCRUM_ERR_ENVIRONMENT, err, status,
+        "%s", pieces->failure.detail);
+    return FULCRUM_OK;
+}
+
 /* A window is so many numbers, of each of which there is a median. */
 enum {
     NUMBERS = offsetof(struct fulcrum_measure_window, is_disturbed) / sizeof(double)
@@ -666,7 +691,13 @@ static enum fulcrum_status settle(struct session *session, struct fulcrum_error 
                                  : (double)NAN;
     (void)snprintf(found->energy_reason, sizeof found->energy_reason, "%s",
         session->room.energy_reason);
-    return FULCRUM_OK;
+    if (session->pieces.state.bench == NULL) {
+        return FULCRUM_OK;
+    }
+    const struct fulcrum_calibrate_options options =
+        calibrate_options_of(session->options);
+    session->pieces.is_stopped = session->is_stopped;
+    return fulcrum_calibration_of_loop(&found->pieces, &session->pieces, &options, err);
 }
 
 enum fulcrum_status fulcrum_measure(struct fulcrum_measurement **out,
@@ -688,8 +719,15 @@ enum fulcrum_status fulcrum_measure(struct fulcrum_measurement **out,
     lay_out_loop(&session);
     session.room.listener =
         (struct fulcrum_listener){.stop = looks_around, .user = &session};
+    if (session.room.loop != NULL && options->times_pieces) {
+        session.pieces.start_s = session.start_s;
+        session.room.bench.listener = session.room.listener;
+        TRY_OR_END(fulcrum_probe_open(
+            &fulcrum_probe_loop, &session.pieces.state, &session.room.bench, err));
+    }
     bool took_any = true;
     while (took_any && !session.is_stopped) {
+        double begin_s = fulcrum_wall_s();
         took_any = false;
         for (size_t i = 0; i < session.found->count && !looks_around(&session); i++) {
             struct fulcrum_measured *item = &session.found->items[i];
@@ -699,10 +737,15 @@ enum fulcrum_status fulcrum_measure(struct fulcrum_measurement **out,
             took_any = true;
             TRY_OR_END(measure_item(&session, item, err));
         }
+        if (took_any) {
+            TRY_OR_END(time_pieces(&session, begin_s, err));
+        }
     }
-
     status = settle(&session, err);
 end:
+    if (session.pieces.state.bench != NULL) {
+        fulcrum_probe_close(&fulcrum_probe_loop, &session.pieces.state);
+    }
     fulcrum_window_room_close(&session.room);
     if (status != FULCRUM_OK) {
         fulcrum_measurement_free(session.found);

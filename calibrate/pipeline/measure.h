@@ -60,6 +60,7 @@ struct fulcrum_measure_options {
     size_t most_windows;      /* of each, disturbed ones included */
     double calm_wait_s;       /* longest wait for calm canaries before a window, >= 0 */
     double train_steps_least; /* a window goes on until so many are done */
+    bool times_pieces;        /* of a loop, in the rounds of its windows */
     const char *meter_root;   /* NULL: this machine's files */
     struct fulcrum_listener listener;
 };
@@ -111,6 +112,7 @@ struct fulcrum_measurement {
     double train_step_flop;   /* NAN: nothing trains */
     char energy_reason[1200]; /* why watts are missing; "" */
     bool is_complete; /* 0: stopped before every configuration had its windows */
+    struct fulcrum_calibration *pieces; /* timed between windows; NULL: none */
     size_t count;
     struct fulcrum_measured *items;
 };
@@ -118,7 +120,8 @@ struct fulcrum_measurement {
 /*
  * Runs every configuration in rounds, one window each, until each has the windows that
  * are wanted. A configuration that fails (an environment that crashes, a batch that
- * never fills) keeps its reason; the others go on.
+ * never fills) keeps its reason; the others go on. A loop's pieces get as much of each
+ * round as its windows: both see the same machine.
  *   out      set on success and with FULCRUM_ERR_INTERRUPTED; given back with
  *            fulcrum_measurement_free
  *   fails    FULCRUM_ERR_RANGE (an option), FULCRUM_ERR_UNKNOWN_NAME (actor, learner),

@@ -564,6 +564,25 @@ static enum fulcrum_status assemble(
     return FULCRUM_OK;
 }
 
+enum fulcrum_status fulcrum_calibration_of_loop(struct fulcrum_calibration **out,
+    const struct fulcrum_loop_pieces *pieces,
+    const struct fulcrum_calibrate_options *options, struct fulcrum_error *err)
+{
+    struct run *run = calloc(1, sizeof *run);
+    TRY_MEMORY(run, err, "a calibration run");
+    run->options = options;
+    run->start_s = pieces->start_s;
+    run->is_stopped = pieces->is_stopped;
+    run->failure = pieces->failure;
+    run->bench = *pieces->state.bench;
+    run->probe[0] = &fulcrum_probe_loop;
+    run->state[0] = pieces->state;
+    run->open_count = 1;
+    enum fulcrum_status status = assemble(run, out, err);
+    free(run); /* what it held is borrowed */
+    return status;
+}
+
 /* How the measurement ended, as far as it was not as planned. */
 static enum fulcrum_status end_of(const struct run *run, struct fulcrum_error *err)
 {

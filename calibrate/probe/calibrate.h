@@ -53,6 +53,22 @@ FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_calibrate(
     struct fulcrum_calibration **out, const struct fulcrum_calibrate_options *options,
     struct fulcrum_error *err);
 
+/* The pieces of a loop, sampled by whoever measures it as a whole. */
+struct fulcrum_loop_pieces {
+    struct fulcrum_probe_state state; /* of fulcrum_probe_loop; bench NULL: none */
+    double start_s;
+    bool is_stopped;
+    struct fulcrum_error failure; /* of its environments; FULCRUM_OK: none */
+};
+
+/*
+ * What fulcrum_calibrate would have found with these samples.
+ *   fails    as fulcrum_calibrate
+ */
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_calibration_of_loop(
+    struct fulcrum_calibration **out, const struct fulcrum_loop_pieces *pieces,
+    const struct fulcrum_calibrate_options *options, struct fulcrum_error *err);
+
 /*
  * Finds and opens actor and learner, detects the host, times the clocks and takes a
  * first rough look at a step. Given back with fulcrum_bench_close, after a failure too.

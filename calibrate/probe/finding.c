@@ -104,6 +104,9 @@ void fulcrum_findings_parameter(struct fulcrum_findings *findings, const char *p
     va_end(args);
     (void)snprintf(row.path, sizeof row.path, "%s", path);
     row.standard_error = isfinite(row.standard_error) ? row.standard_error : 0.0;
+    if (row.scale == FULCRUM_SCALE_LOG && row.standard_error > row.value) {
+        row.scale = FULCRUM_SCALE_LINEAR;
+    }
     findings->status =
         fulcrum_calibration_add_parameter(findings->calibration, &row, findings->err);
 }

@@ -352,7 +352,8 @@ void fulcrum_findings_summary(struct fulcrum_findings *findings, const char *nam
 /*
  * Value, error, scale and origin (linear and measured where not said), under `path`
  * and with a source as printf makes it. Left out where the value is not finite; an
- * unknown standard error becomes 0.
+ * unknown standard error becomes 0. What may as well be nothing is linear: draws of its
+ * logarithm would be anything.
  */
 void fulcrum_findings_parameter(struct fulcrum_findings *findings, const char *path,
     const struct fulcrum_parameter *parameter, const char *format, ...)

@@ -4,6 +4,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "calibrate/probe/calibrate.h"
@@ -12,7 +13,6 @@
 #include "cli/progress.h"
 #include "model/design/design.h"
 #include "model/network/network.h"
-#include "model/string.h"
 #include "model/try.h"
 #include "presets/io/output.h"
 #include "presets/load/preset.h"
@@ -48,28 +48,23 @@ static enum fulcrum_status hand_out_workload(struct fulcrum_design *design,
     const struct fulcrum_calibration *calibration, const char *path,
     struct fulcrum_context *context, struct fulcrum_error *err)
 {
-    struct fulcrum_string text = {0};
     struct fulcrum_workload *workload = &design->workload;
-    size_t length = strlen(path);
-    bool has_end = length > 5 && strcmp(path + length - 5, ".json") == 0;
-    fulcrum_string_add(
-        &text, "%.*s-workload.json", (int)(length - (has_end ? 5 : 0)), path);
+    char *name = fulcrum_path_beside(path, "workload");
     (void)snprintf(workload->name, sizeof workload->name, "%s", calibration->name);
     (void)snprintf(workload->title, sizeof workload->title, "%s", calibration->title);
-    enum fulcrum_status status = fulcrum_workload_save(design,
-        "what the framework was set to when it was calibrated",
-        fulcrum_string_get(&text), err);
+    enum fulcrum_status status = fulcrum_workload_save(
+        design, "what the framework was set to when it was calibrated", name, err);
     if (status == FULCRUM_OK) {
         bool is_serial =
             fulcrum_calibration_parameter(calibration, "workload.host.delay_s") == NULL;
         fulcrum_message_note(context,
-            "%s; `fulcrum predict -m this -w %s -c %s --actors %s` predicts it",
-            fulcrum_string_get(&text), fulcrum_string_get(&text), path,
+            "%s; `fulcrum predict -m this -w %s -c %s --actors %s` predicts it", name,
+            name, path,
             workload->group_count > 1.0 ? "4 --set run.envs_per_actor=8"
             : is_serial                 ? "1 --set run.envs_per_actor=8"
                                         : "8");
     }
-    fulcrum_string_clear(&text);
+    free(name);
     return status;
 }
 

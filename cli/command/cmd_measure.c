@@ -42,7 +42,8 @@ static const struct fulcrum_option what_rows[] = {
         .help = "a learner trains beside inference, at the workload's ratio"),
     FULCRUM_OPTION(FILE, "calibration", SETTING(calibration), "FILE", .letter = 'c',
         .help = "taken beforehand with the same actor, network and learner: predicts "
-                "each point"),
+                "each point; without it the pieces of a framework's loop, or of a "
+                "vector environment, are timed between its windows and do"),
     FULCRUM_OPTION(COUNT, "record", SETTING(record_pairs), "PAIRS", .fallback = "0",
         .least = 0.0, .most = 10000.0,
         .help = "pairs of extra windows per point, one with its stages recorded, one "
@@ -283,7 +284,8 @@ enum fulcrum_status fulcrum_measure_inputs_load(
             .window_count = (size_t)settings->windows,
             .most_windows = (size_t)fmax(settings->most_windows, settings->windows),
             .calm_wait_s = settings->wait_s,
-            .train_steps_least = settings->train_steps}};
+            .train_steps_least = settings->train_steps,
+            .times_pieces = settings->calibration == NULL}};
     TRY(fulcrum_actor_settings_check(
         &settings->actor, settings->learner.learner, context, err));
     FULCRUM_USAGE_IF(
@@ -320,7 +322,9 @@ struct job {
     struct fulcrum_prediction *predictions; /* of each point; NULL: none */
     struct fulcrum_stages_measurement *stages;
     struct fulcrum_stage_prediction *stage_predictions;
-    char *calibration_path; /* from the root; owned */
+    const char *calibration; /* its file as the user knows it; NULL: none */
+    char *pieces_path;       /* of a calibration that was taken here; owned */
+    char *calibration_path;  /* from the root; owned */
 };
 
 /* NULL: standard output gets the document, and no file is written. */
@@ -335,7 +339,7 @@ static const char *output_path(const struct fulcrum_context *context)
  */
 static const char *calibration_name(struct job *job, const char *path)
 {
-    const char *name = job->settings->calibration;
+    const char *name = job->calibration;
     const char *slash = strrchr(path, '/');
     size_t folder = slash != NULL ? (size_t)(slash - path) + 1 : 0;
     if (name == NULL || strncmp(name, path, folder) == 0) {
@@ -418,6 +422,15 @@ static enum fulcrum_status hand_out(
             context->exit_code = context->exit_code == 0 ? 1 : context->exit_code;
         }
     }
+    if (job->found->pieces != NULL && strcmp(path, "-") != 0) {
+        job->pieces_path = fulcrum_path_beside(path, "pieces");
+        job->calibration = job->pieces_path;
+        job->inputs.calibration = job->found->pieces;
+        job->found->pieces = NULL;
+        TRY(fulcrum_calibration_save(job->inputs.calibration, job->pieces_path, err));
+        fulcrum_message_note(context, "%s: the pieces, timed between the windows%s",
+            job->pieces_path, job->inputs.calibration->complete ? "" : "; incomplete");
+    }
     TRY(make_reference(job, path, err));
     TRY(fulcrum_reference_save(job->reference, path, err));
     if (strcmp(path, "-") == 0) {
@@ -470,6 +483,7 @@ static enum fulcrum_status run_measure(
     const void *data, struct fulcrum_context *context, struct fulcrum_error *err)
 {
     struct job job = {.settings = data};
+    job.calibration = job.settings->calibration;
     const char *trace = job.settings->trace;
     enum fulcrum_status status = FULCRUM_OK;
     TRY_OR_END(fulcrum_measure_inputs_load(job.settings, context, &job.inputs, err));
@@ -486,6 +500,7 @@ end:
     free(job.predictions);
     free(job.stage_predictions);
     free(job.calibration_path);
+    free(job.pieces_path);
     fulcrum_reference_free(job.reference);
     fulcrum_measure_inputs_clear(&job.inputs);
     fulcrum_measurement_free(job.found);
@@ -500,6 +515,8 @@ static const struct fulcrum_example examples[] = {
         "two batching rules, one and four environments an actor"},
     {"fulcrum measure --actor cartpole --network mlp --actors 1:8:x2 --window 0.3",
         "a quick look without a prediction"},
+    {"fulcrum measure --framework sb3-ppo --env HalfCheetah-v5 --actors 1:8:x2",
+        "PPO of Stable-Baselines3, beside what its pieces predict"},
     {"fulcrum measure --network mlp --actors 1,8,64 --record 20 --trace trace.json",
         "where the time goes"},
     {"fulcrum validate mine.json --points", "the same errors, later"},

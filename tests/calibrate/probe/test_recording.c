@@ -254,6 +254,24 @@ FINDINGS_TEST(test_what_is_not_known_is_left_out)
     CU_ASSERT_STRING_EQUAL(kept->source, "7 steps");
 }
 
+/* Files refuse errors of many times the value on the log scale. */
+FINDINGS_TEST(test_what_may_be_nothing_has_no_logarithm)
+{
+    const double errors_s[] = {1e-8, 6e-6};
+    static const char *const paths[] = {
+        "workload.host.per_item_s", "workload.host.per_batch_s"};
+    for (size_t i = 0; i < 2; i++) {
+        fulcrum_findings_parameter(findings, paths[i],
+            &(struct fulcrum_parameter){.value = 5e-8,
+                .standard_error = errors_s[i],
+                .scale = FULCRUM_SCALE_LOG},
+            "a line");
+    }
+    ASSERT_OK(findings->status);
+    CU_ASSERT_EQUAL(findings->calibration->parameters[0].scale, FULCRUM_SCALE_LOG);
+    CU_ASSERT_EQUAL(findings->calibration->parameters[1].scale, FULCRUM_SCALE_LINEAR);
+}
+
 /* A median with its own, and two over the logarithm, the second without an error. */
 FINDINGS_TEST(test_quantities_have_their_intervals)
 {
