@@ -137,6 +137,13 @@ struct fulcrum_learner {
     enum fulcrum_status (*time)(struct fulcrum_learner_state *state, size_t batch,
         size_t repeats, struct fulcrum_span *out, struct fulcrum_error *err);
     /*
+     * Beside `time`: seconds of a forward pass in which rows and answers are copied
+     * between host and device, and bytes that the process, or its GPU, has needed.
+     *   fails    as time
+     */
+    enum fulcrum_status (*usage)(struct fulcrum_learner_state *state, size_t batch,
+        double *copy_s, double *memory_byte, struct fulcrum_error *err);
+    /*
      * Where to write what is to be trained on: all of it, then take_rows. A learner on
      * a device takes the host's memory for it with the first call.
      *   out      borrowed, as long as the state

@@ -182,6 +182,17 @@ static enum fulcrum_status torch_time(struct fulcrum_learner_state *state, size_
     return FULCRUM_OK;
 }
 
+static enum fulcrum_status torch_usage(struct fulcrum_learner_state *state,
+    size_t batch, double *copy_s, double *memory_byte, struct fulcrum_error *err)
+{
+    double found[FULCRUM_LOOP_FIGURES] = {0.0};
+    TRY(worker_kind->time(state->worker,
+        (struct fulcrum_loop_task){FULCRUM_LOOP_FORWARD, batch, 1.5e-6}, found, err));
+    *copy_s = found[FULCRUM_LOOP_WORK_COPY_S];
+    *memory_byte = found[FULCRUM_LOOP_WORK_MEMORY_BYTE];
+    return FULCRUM_OK;
+}
+
 /* The worker keeps its actions to itself. */
 static enum fulcrum_status torch_forward(struct fulcrum_learner_state *state,
     size_t batch, int *action, struct fulcrum_error *err)
@@ -210,5 +221,6 @@ const struct fulcrum_learner fulcrum_learner_torch = {
     .forward = torch_forward,
     .train = torch_train,
     .time = torch_time,
+    .usage = torch_usage,
     .clock = FULCRUM_CLOCK_WALL,
 };

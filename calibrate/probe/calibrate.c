@@ -480,6 +480,14 @@ static enum fulcrum_status describe_run(const struct run *run,
         fulcrum_findings_value(
             &findings, "forward_flop", "", bench->learner_info.cost.forward_flop);
     }
+    double copy_s = 0.0;
+    double memory_byte = 0.0;
+    if (bench->learner != NULL && bench->learner->usage != NULL &&
+        bench->learner->usage(bench->state, bench->learner_options.max_batch, &copy_s,
+            &memory_byte, NULL) == FULCRUM_OK) {
+        fulcrum_findings_value(&findings, "forward_copy_s", "s", copy_s);
+        fulcrum_findings_value(&findings, "learner_memory_byte", "byte", memory_byte);
+    }
     if (bench->alone.count > 0) {
         fulcrum_findings_value(
             &findings, "canary_usual_s", "s", bench->alone.baseline_s);

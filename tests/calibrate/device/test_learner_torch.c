@@ -115,6 +115,11 @@ TEST(test_a_module_of_ones_own_is_counted)
     ASSERT_OK(torch->forward(state, 2, action, NULL));
     ASSERT_OK(torch->train(state, &loss, NULL));
     CU_ASSERT(action[1] == 0 && isfinite(loss));
+    double copy_s = NAN;
+    double memory_byte = NAN;
+    ASSERT_OK(torch->usage(state, 64, &copy_s, &memory_byte, NULL));
+    CU_ASSERT(info.device.is_gpu ? copy_s > 0.0 : copy_s == 0.0);
+    CU_ASSERT(memory_byte > 4.0 * (double)info.cost.parameter_count);
     torch->close(state);
     scratch_free(&scratch);
 }
