@@ -12,17 +12,12 @@
 #include <pthread.h>
 #include <semaphore.h>
 #include <stdatomic.h>
-#include <stdbool.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "calibrate/actor/placement.h"
 #include "calibrate/stopwatch.h"
-#include "model/status.h"
 #include "model/try.h"
-
-/* Requests of many threads to one server, and its answers. */
 
 /*
  * The server is woken once, by the request that completes what it waits for, and an
@@ -47,18 +42,16 @@ enum fulcrum_status fulcrum_request_queue_new(
 {
     struct fulcrum_request_queue *requests = calloc(1, sizeof *requests);
     TRY_MEMORY(requests, err, "%zu seats", seat_count);
-    requests->queue = calloc(seat_count + 1, sizeof *requests->queue);
-    requests->answers = calloc(seat_count + 1, sizeof *requests->answers);
-    if (requests->queue == NULL || requests->answers == NULL) {
-        free(requests->queue);
-        free(requests->answers);
-        free(requests);
-        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "%zu seats", seat_count);
-    }
-    requests->seat_count = seat_count;
     atomic_init(&requests->is_closed, 0);
     (void)pthread_mutex_init(&requests->lock, NULL);
     (void)pthread_cond_init(&requests->is_enough, NULL);
+    requests->queue = calloc(seat_count + 1, sizeof *requests->queue);
+    requests->answers = calloc(seat_count + 1, sizeof *requests->answers);
+    if (requests->queue == NULL || requests->answers == NULL) {
+        fulcrum_request_queue_free(requests);
+        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "%zu seats", seat_count);
+    }
+    requests->seat_count = seat_count;
     for (size_t i = 0; i < seat_count; i++) {
         (void)sem_init(&requests->answers[i], 0, 0);
     }
@@ -87,10 +80,8 @@ int fulcrum_request_queue_hand_in(struct fulcrum_request_queue *requests, size_t
         return 0;
     }
     (void)pthread_mutex_lock(&requests->lock);
-    requests
-        ->queue[(requests->first + requests->waiting_count) % requests->seat_count] =
-        seat;
-    requests->waiting_count++;
+    size_t last = requests->first + requests->waiting_count++;
+    requests->queue[last % requests->seat_count] = seat;
     int completes =
         requests->wanted_count > 0 && requests->waiting_count >= requests->wanted_count;
     if (completes) {
