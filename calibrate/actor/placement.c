@@ -163,7 +163,7 @@ enum fulcrum_status fulcrum_placement_complete(
 {
     struct fulcrum_cpu_list allowed;
     TRY(fulcrum_cpu_list_allowed(&allowed, err));
-    unsigned short core_of[CPU_SETSIZE];
+    unsigned short core_of[CPU_SETSIZE] = {0};
     fulcrum_host_find_cores(core_of, CPU_SETSIZE);
     struct fulcrum_cpu_list *server = &placement->server;
     if (server->count == 0) {

@@ -42,16 +42,18 @@ enum fulcrum_status fulcrum_request_queue_new(
 {
     struct fulcrum_request_queue *requests = calloc(1, sizeof *requests);
     TRY_MEMORY(requests, err, "%zu seats", seat_count);
-    atomic_init(&requests->is_closed, 0);
-    (void)pthread_mutex_init(&requests->lock, NULL);
-    (void)pthread_cond_init(&requests->is_enough, NULL);
     requests->queue = calloc(seat_count + 1, sizeof *requests->queue);
     requests->answers = calloc(seat_count + 1, sizeof *requests->answers);
     if (requests->queue == NULL || requests->answers == NULL) {
-        fulcrum_request_queue_free(requests);
+        free(requests->queue);
+        free(requests->answers);
+        free(requests);
         return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "%zu seats", seat_count);
     }
     requests->seat_count = seat_count;
+    atomic_init(&requests->is_closed, 0);
+    (void)pthread_mutex_init(&requests->lock, NULL);
+    (void)pthread_cond_init(&requests->is_enough, NULL);
     for (size_t i = 0; i < seat_count; i++) {
         (void)sem_init(&requests->answers[i], 0, 0);
     }
