@@ -90,7 +90,7 @@ static enum fulcrum_status add_range(cpu_set_t *out,
 enum fulcrum_status fulcrum_cpu_list_read(
     struct fulcrum_cpu_list *out, const char *text, struct fulcrum_error *err)
 {
-    struct fulcrum_cpu_list allowed;
+    struct fulcrum_cpu_list allowed = {.count = 0};
     cpu_set_t found;
     const char *at = text;
     TRY(fulcrum_cpu_list_allowed(&allowed, err));
@@ -161,9 +161,9 @@ static struct fulcrum_cpu_list rest_of(const unsigned short *core_of,
 enum fulcrum_status fulcrum_placement_complete(
     struct fulcrum_placement *placement, struct fulcrum_error *err)
 {
-    struct fulcrum_cpu_list allowed;
+    struct fulcrum_cpu_list allowed = {.count = 0};
     TRY(fulcrum_cpu_list_allowed(&allowed, err));
-    unsigned short core_of[CPU_SETSIZE] = {0};
+    unsigned short core_of[CPU_SETSIZE];
     fulcrum_host_find_cores(core_of, CPU_SETSIZE);
     struct fulcrum_cpu_list *server = &placement->server;
     if (server->count == 0) {
