@@ -10,6 +10,7 @@
 
 #include "calibrate/host.h"
 
+#include <ctype.h>
 #include <hwloc.h>
 #include <math.h>
 #include <sched.h>
@@ -26,18 +27,20 @@
 
 #define CPU_FOLDER "/sys/devices/system/cpu"
 
-int fulcrum_host_read_line(const char *root, const char *path, char *line, size_t size)
+int fulcrum_host_read_line(
+    const char *root, const char *path, const char *key, char *line, size_t size)
 {
     char name[512];
-    line[0] = '\0';
+    int got = 0;
     (void)snprintf(name, sizeof name, "%s%s", root, path);
     FILE *file = fopen(name, "re");
-    if (file == NULL) {
-        return 0;
+    while (file != NULL && !got && fgets(line, (int)size, file) != NULL) {
+        got = strncmp(line, key, strlen(key)) == 0;
     }
-    int got = fgets(line, (int)size, file) != NULL;
-    (void)fclose(file);
-    line[strcspn(line, "\n")] = '\0';
+    if (file != NULL) {
+        (void)fclose(file);
+    }
+    line[got ? strcspn(line, "\n") : 0] = '\0';
     return got;
 }
 
@@ -47,59 +50,41 @@ static long cpu_number(const char *root, size_t cpu, const char *path)
     char name[128];
     char line[64];
     (void)snprintf(name, sizeof name, CPU_FOLDER "/cpu%zu/%s", cpu, path);
-    if (!fulcrum_host_read_line(root, name, line, sizeof line)) {
+    if (!fulcrum_host_read_line(root, name, "", line, sizeof line)) {
         return -1;
     }
     return strtol(line, NULL, 10);
 }
 
-/* The text behind "key   :" in a line of /proc/cpuinfo, NULL for other lines. */
-static const char *cpuinfo_value(const char *line, const char *key)
+/* The text behind "key   :" in /proc/cpuinfo, of the first processor; "" if none. */
+static const char *read_cpuinfo(const char *root, const char *key, char line[512])
 {
-    size_t length = strlen(key);
-    if (strncmp(line, key, length) != 0) {
-        return NULL;
-    }
-    const char *colon = line + length + strspn(line + length, " \t");
-    return *colon == ':' ? colon + 1 + strspn(colon + 1, " \t") : NULL;
+    (void)fulcrum_host_read_line(root, "/proc/cpuinfo", key, line, 512);
+    const char *value = line + strcspn(line, ":");
+    return value + strspn(value, ": \t");
 }
 
 void fulcrum_host_read_cpuinfo(struct fulcrum_cpu *out, const char *root)
 {
-    char name[512];
     char line[512];
-    out->name[0] = '\0';
+    const char *name = read_cpuinfo(root, "model name", line);
+    (void)snprintf(out->name, sizeof out->name, "%s",
+        name[0] != '\0' ? name : "unknown processor");
     /* The base clock where the driver tells it: /proc/cpuinfo shows the moment's clock.
      */
     long base_khz = cpu_number(root, 0, "cpufreq/base_frequency");
-    out->clock_hz = base_khz > 0 ? 1e3 * (double)base_khz : (double)NAN;
-    (void)snprintf(name, sizeof name, "%s/proc/cpuinfo", root);
-    FILE *file = fopen(name, "r");
-    while (file != NULL && fgets(line, sizeof line, file) != NULL) {
-        line[strcspn(line, "\n")] = '\0';
-        const char *model = cpuinfo_value(line, "model name");
-        const char *mhz = cpuinfo_value(line, "cpu MHz");
-        if (model != NULL && out->name[0] == '\0') {
-            (void)snprintf(out->name, sizeof out->name, "%s", model);
-        }
-        if (mhz != NULL && isnan(out->clock_hz)) {
-            double clock_hz = 1e6 * strtod(mhz, NULL);
-            out->clock_hz = clock_hz > 0.0 ? clock_hz : (double)NAN;
-        }
-    }
-    if (file != NULL) {
-        (void)fclose(file);
-    }
-    if (out->name[0] == '\0') {
-        (void)snprintf(out->name, sizeof out->name, "unknown processor");
-    }
+    double clock_hz = base_khz > 0
+                          ? 1e3 * (double)base_khz
+                          : 1e6 * strtod(read_cpuinfo(root, "cpu MHz", line), NULL);
+    out->clock_hz = clock_hz > 0.0 ? clock_hz : (double)NAN;
 }
 
 double fulcrum_host_quota_cores(const char *root)
 {
     char line[128];
     char *end = line;
-    if (!fulcrum_host_read_line(root, "/sys/fs/cgroup/cpu.max", line, sizeof line)) {
+    if (!fulcrum_host_read_line(
+            root, "/sys/fs/cgroup/cpu.max", "", line, sizeof line)) {
         return (double)NAN;
     }
     double quota_us = strtod(line, &end);
@@ -107,17 +92,6 @@ double fulcrum_host_quota_cores(const char *root)
     /* "max 100000" is no quota: no number is read. */
     int given = end != line && quota_us > 0.0 && period_us > 0.0;
     return given ? quota_us / period_us : (double)NAN;
-}
-
-/* Lines "cpu0", "cpu1", ... of /proc/stat: one of each processor that is in use. */
-static double count_processors(FILE *file)
-{
-    char line[512];
-    double count = 0.0;
-    while (fgets(line, sizeof line, file) != NULL) {
-        count += strncmp(line, "cpu", 3) == 0 && line[3] >= '0' && line[3] <= '9';
-    }
-    return count;
 }
 
 /* Of "user nice system idle iowait ...": waiting for a disk is idle, too. */
@@ -149,15 +123,18 @@ struct fulcrum_host_idle fulcrum_host_idle(const char *root)
     char path[512];
     (void)snprintf(path, sizeof path, "%s/proc/stat", root);
     FILE *file = fopen(path, "r");
-    if (file == NULL) {
-        return idle;
-    }
     char line[512];
-    if (fgets(line, sizeof line, file) != NULL && strncmp(line, "cpu ", 4) == 0) {
-        idle.idle_s = idle_s_of(line + 4);
-        idle.processor_count = count_processors(file);
+    while (file != NULL && fgets(line, sizeof line, file) != NULL) {
+        if (strncmp(line, "cpu ", 4) == 0) {
+            idle.idle_s = idle_s_of(line + 4);
+        }
+        /* "cpu0", "cpu1", ...: one of each processor that is in use. */
+        idle.processor_count +=
+            strncmp(line, "cpu", 3) == 0 && isdigit((unsigned char)line[3]);
     }
-    (void)fclose(file);
+    if (file != NULL) {
+        (void)fclose(file);
+    }
     return idle;
 }
 
@@ -310,7 +287,7 @@ double fulcrum_host_memory_byte(long process, int is_alone)
     if (process > 0) {
         (void)snprintf(path, sizeof path, "/proc/%ld/statm", process);
     }
-    if (!fulcrum_host_read_line("", path, line, sizeof line)) {
+    if (!fulcrum_host_read_line("", path, "", line, sizeof line)) {
         return 0.0;
     }
     char *at = line;

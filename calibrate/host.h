@@ -35,10 +35,11 @@ void fulcrum_host_describe_caches(char *text, size_t size);
 void fulcrum_host_read_cpuinfo(struct fulcrum_cpu *out, const char *root);
 
 /*
- * Copies the first line of `root`/`path`, without its end, into `line` (`size` bytes).
- * Returns 0, and leaves "", where the file cannot be read.
+ * Copies the first line of `root`/`path` that begins with `key`, without its end, into
+ * `line` (`size` bytes). Returns 0, and leaves "", where there is none.
  */
-int fulcrum_host_read_line(const char *root, const char *path, char *line, size_t size);
+int fulcrum_host_read_line(
+    const char *root, const char *path, const char *key, char *line, size_t size);
 
 /*
  * Cores that a container's quota grants (cpu.max of cgroup v2 below `root`);

@@ -6,7 +6,6 @@
 
 #include <math.h>
 #include <sched.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/utsname.h>
@@ -52,27 +51,14 @@ static void kernel(char *text, size_t size)
     }
 }
 
-/* Whether the processor says that a hypervisor is there: a flag in /proc/cpuinfo. */
-static bool has_hypervisor_flag(void)
-{
-    char line[8192];
-    int found = 0;
-    FILE *file = fopen("/proc/cpuinfo", "r");
-    while (file != NULL && !found && fgets(line, sizeof line, file) != NULL) {
-        found = strncmp(line, "flags", 5) == 0 && strstr(line, " hypervisor") != NULL;
-    }
-    if (file != NULL) {
-        (void)fclose(file);
-    }
-    return found;
-}
-
 static void virtualisation(char *text, size_t size)
 {
     char vendor[100];
-    int virtual = has_hypervisor_flag();
+    char flags[8192];
+    (void)fulcrum_host_read_line("", "/proc/cpuinfo", "flags", flags, sizeof flags);
+    int virtual = strstr(flags, " hypervisor") != NULL;
     (void)fulcrum_host_read_line(
-        "", "/sys/class/dmi/id/sys_vendor", vendor, sizeof vendor);
+        "", "/sys/class/dmi/id/sys_vendor", "", vendor, sizeof vendor);
     (void)snprintf(text, size, "%s%s%s",
         virtual ? "virtual machine: the hypervisor may take time away"
                 : "no hypervisor seen",
@@ -160,7 +146,7 @@ enum fulcrum_status fulcrum_provenance_add(
         if (facts[i].find != NULL) {
             facts[i].find(text, sizeof text);
         } else if (facts[i].file != NULL) {
-            (void)fulcrum_host_read_line("", facts[i].file, text, sizeof text);
+            (void)fulcrum_host_read_line("", facts[i].file, "", text, sizeof text);
         } else {
             (void)snprintf(text, sizeof text, "%s", facts[i].text);
         }

@@ -6,7 +6,6 @@
 #include "model/try.h"
 
 #include <dlfcn.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,57 +18,38 @@
 #define KEEP_MAPPED 0
 #endif
 
-static void *open_one(const char *name)
-{
-    return dlopen(name, RTLD_NOW | RTLD_LOCAL | KEEP_MAPPED);
-}
+#define WHY_SIZE 2000
 
-/* What the loader says of the failure just met, on one line. */
-static const char *reason(void)
+/*
+ * The first that loads. `why` is what the loader says, on one line, of the first one
+ * that is there and does not; "" where all are absent.
+ */
+static void *open_first(const char *const *names, char why[WHY_SIZE])
 {
-    const char *text = dlerror();
-    return text != NULL ? text : "no reason told";
-}
-
-/* A library that is there and does not load has a reason worth telling. */
-static bool is_absence(const char *text)
-{
-    return strstr(text, "No such file") != NULL;
-}
-
-static enum fulcrum_status open_standard(
-    void **out, const char *const *names, struct fulcrum_error *err)
-{
-    char why[400] = "";
-    for (const char *const *name = names; *name != NULL; name++) {
-        void *library = open_one(*name);
-        if (library != NULL) {
-            *out = library;
-            return FULCRUM_OK;
-        }
-        const char *text = reason();
-        if (why[0] == '\0' && !is_absence(text)) {
-            (void)snprintf(why, sizeof why, "%s", text);
+    void *library = NULL;
+    why[0] = '\0';
+    for (size_t i = 0; library == NULL && names[i] != NULL; i++) {
+        library = dlopen(names[i], RTLD_NOW | RTLD_LOCAL | KEEP_MAPPED);
+        const char *told = library == NULL ? dlerror() : "";
+        const char *text = told != NULL ? told : "no reason told";
+        if (why[0] == '\0' && strstr(text, "No such file") == NULL) {
+            (void)snprintf(why, WHY_SIZE, "%s", text);
         }
     }
-    return why[0] != '\0'
-               ? fulcrum_fail(err, FULCRUM_ERR_UNSUPPORTED, "%s", why)
-               : fulcrum_fail(err, FULCRUM_ERR_UNSUPPORTED, "%s not found", names[0]);
+    return library;
 }
 
 enum fulcrum_status fulcrum_shared_library_open(void **out, const char *variable,
     const char *const *names, struct fulcrum_error *err)
 {
-    const char *path = getenv(variable);
-    if (path == NULL || path[0] == '\0') {
-        return open_standard(out, names, err);
-    }
-    void *library = open_one(path);
-    if (library == NULL) {
-        const char *text = reason();
-        return fulcrum_fail(err, FULCRUM_ERR_UNSUPPORTED, "%s = %s: %s", variable, path,
-            is_absence(text) ? "not found" : text);
-    }
+    char why[WHY_SIZE];
+    const char *const told[] = {getenv(variable), NULL};
+    bool is_told = told[0] != NULL && told[0][0] != '\0';
+    void *library = open_first(is_told ? told : names, why);
+    FAIL_IF(library == NULL && is_told, err, FULCRUM_ERR_UNSUPPORTED, "%s = %s: %s",
+        variable, told[0], why[0] != '\0' ? why : "not found");
+    FAIL_IF(library == NULL, err, FULCRUM_ERR_UNSUPPORTED, "%s%s",
+        why[0] != '\0' ? why : names[0], why[0] != '\0' ? "" : " not found");
     *out = library;
     return FULCRUM_OK;
 }

@@ -8,12 +8,9 @@
 #include <gsl/gsl_sort.h>
 #include <gsl/gsl_statistics.h>
 #include <math.h>
-#include <stdbool.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "model/status.h"
 #include "model/try.h"
 
 /* Failures of GSL's routines are statuses, not the end of the program. */

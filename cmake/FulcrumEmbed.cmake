@@ -2,7 +2,8 @@
 # fulcrum_embed(target symbol file) puts the bytes of `file` into the generated header
 # <build>/<folder>/<symbol>.h as `static const unsigned char <symbol>[]`, so that an
 # installed program needs no file beside it. Of a listing (.lst: address, bytes, text) it is
-# the bytes that the lines tell.
+# the bytes that the lines tell; behind a text of PTX (.ptx) is the zero that the driver
+# looks for.
 # The same file is the script that writes the header: string literals longer than 4095
 # characters are not portable C17, arrays are.
 if(CMAKE_SCRIPT_MODE_FILE)
@@ -17,6 +18,9 @@ if(CMAKE_SCRIPT_MODE_FILE)
     endforeach()
   else()
     file(READ "${INPUT}" bytes HEX)
+    if(INPUT MATCHES "\\.ptx$")
+      string(APPEND bytes "00")
+    endif()
     string(REGEX REPLACE "(................................)" "\\1\n" bytes "${bytes}")
   endif()
   string(REGEX REPLACE "([0-9a-f][0-9a-f])" "0x\\1, " bytes "${bytes}")

@@ -3,10 +3,8 @@
 #include "calibrate/actor/actor.h"
 
 #include <math.h>
-#include <stddef.h>
 #include <string.h>
 
-#include "model/status.h"
 #include "model/try.h"
 
 /* Most frames that one agent step may take. */

@@ -6,7 +6,6 @@
 #include <assert.h>
 #include <fcntl.h>
 #include <pthread.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -234,8 +233,7 @@ static void shrink_into(const struct fulcrum_env *env, uint8_t *frame)
     }
 }
 
-static enum fulcrum_step_result libretro_reset(
-    struct fulcrum_env *env, void *observation)
+static void start_episode(struct fulcrum_env *env)
 {
     current = env;
     /* The state of the first episode again, or what pressing the reset button gives. */
@@ -256,6 +254,12 @@ static enum fulcrum_step_result libretro_reset(
             env->stack + i * FULCRUM_FRAME_84_BYTE, env->stack, FULCRUM_FRAME_84_BYTE);
     }
     env->step_count = 0;
+}
+
+static enum fulcrum_step_result libretro_reset(
+    struct fulcrum_env *env, void *observation)
+{
+    start_episode(env);
     memcpy(observation, env->stack, STACK_BYTE);
     return FULCRUM_STEP_ON;
 }
@@ -422,13 +426,7 @@ static enum fulcrum_status libretro_env_new(struct fulcrum_actor_shared *shared,
         libretro_env_free(env);
         return status;
     }
-    uint8_t *ignored = calloc(STACK_BYTE, 1);
-    if (ignored == NULL) {
-        libretro_env_free(env);
-        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "first observation");
-    }
-    (void)libretro_reset(env, ignored);
-    free(ignored);
+    start_episode(env);
     *out = env;
     return FULCRUM_OK;
 }

@@ -197,20 +197,6 @@ static enum fulcrum_status open_task(const struct task *task,
     return FULCRUM_OK;
 }
 
-static enum fulcrum_status ant_open(const struct fulcrum_actor_options *options,
-    struct fulcrum_actor_shared **out, struct fulcrum_actor_info *info,
-    struct fulcrum_error *err)
-{
-    return open_task(&ant, options, out, info, err);
-}
-
-static enum fulcrum_status humanoid_open(const struct fulcrum_actor_options *options,
-    struct fulcrum_actor_shared **out, struct fulcrum_actor_info *info,
-    struct fulcrum_error *err)
-{
-    return open_task(&humanoid, options, out, info, err);
-}
-
 /* Cut off at MuJoCo's own limit of a sane number, far below the largest float. */
 static float *put_numbers(float *out, const mjtNum *values, int count, double limit)
 {
@@ -352,24 +338,24 @@ static enum fulcrum_step_result mujoco_step(
     return ended ? FULCRUM_STEP_END : FULCRUM_STEP_ON;
 }
 
-const struct fulcrum_actor fulcrum_actor_mujoco_ant = {
-    .name = "mujoco-ant",
-    .summary = FULCRUM_MUJOCO_ANT_SUMMARY,
-    .open = ant_open,
-    .close = mujoco_close,
-    .env_new = mujoco_env_new,
-    .env_free = mujoco_env_free,
-    .step = mujoco_step,
-    .reset = mujoco_reset,
-};
+#define TASK(task, told_summary)                                                       \
+    static enum fulcrum_status task##_open(                                            \
+        const struct fulcrum_actor_options *options,                                   \
+        struct fulcrum_actor_shared **out, struct fulcrum_actor_info *info,            \
+        struct fulcrum_error *err)                                                     \
+    {                                                                                  \
+        return open_task(&(task), options, out, info, err);                            \
+    }                                                                                  \
+    const struct fulcrum_actor fulcrum_actor_mujoco_##task = {                         \
+        .name = "mujoco-" #task,                                                       \
+        .summary = (told_summary),                                                     \
+        .open = task##_open,                                                           \
+        .close = mujoco_close,                                                         \
+        .env_new = mujoco_env_new,                                                     \
+        .env_free = mujoco_env_free,                                                   \
+        .step = mujoco_step,                                                           \
+        .reset = mujoco_reset,                                                         \
+    };
 
-const struct fulcrum_actor fulcrum_actor_mujoco_humanoid = {
-    .name = "mujoco-humanoid",
-    .summary = FULCRUM_MUJOCO_HUMANOID_SUMMARY,
-    .open = humanoid_open,
-    .close = mujoco_close,
-    .env_new = mujoco_env_new,
-    .env_free = mujoco_env_free,
-    .step = mujoco_step,
-    .reset = mujoco_reset,
-};
+TASK(ant, FULCRUM_MUJOCO_ANT_SUMMARY)
+TASK(humanoid, FULCRUM_MUJOCO_HUMANOID_SUMMARY)

@@ -131,13 +131,8 @@ static uint32_t running_to(const uint32_t *running, const struct edge *edge)
 void fulcrum_frame_84(
     uint8_t *out, const uint8_t *grey, size_t width, size_t height, uint32_t *sums)
 {
-    struct span rows[FULCRUM_FRAME_84_SIDE];
     struct edge columns[FULCRUM_FRAME_84_SIDE + 1];
-    struct span *spans = rows;
     assert(height >= 1 && height <= FULCRUM_FRAME_SOURCE_MAX);
-    for (size_t i = 0; i < SIDE; i++) {
-        spans[i] = span_of(i, height);
-    }
     for (size_t i = 0; i < SIDE; i++) {
         columns[i].index = i * width / SIDE;
         columns[i].part = (uint32_t)(i * width % SIDE);
@@ -153,7 +148,8 @@ void fulcrum_frame_84(
     uint64_t area = (uint64_t)width * height;
     uint64_t reciprocal = (UINT64_C(1) << 56) / area + 1;
     for (size_t y = 0; y < SIDE; y++) {
-        sum_rows(sums + 1, grey, width, &rows[y]);
+        const struct span rows = span_of(y, height);
+        sum_rows(sums + 1, grey, width, &rows);
         sums[0] = 0;
         for (size_t at = 0; at < width; at++) {
             sums[at + 1] += sums[at];

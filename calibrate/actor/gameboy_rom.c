@@ -13,26 +13,6 @@
 #define ROM_SUM       0x014E
 #define PROGRAM       0x0150
 
-/* Over title and header; the console refuses a cartridge where it is wrong. */
-static uint8_t header_sum(const uint8_t *rom)
-{
-    unsigned sum = 0;
-    for (size_t i = TITLE; i < HEADER_SUM; i++) {
-        sum = sum - rom[i] - 1;
-    }
-    return (uint8_t)(sum & 0xFF);
-}
-
-/* Over all bytes but its own two. */
-static unsigned rom_sum(const uint8_t *rom)
-{
-    unsigned sum = 0;
-    for (size_t i = 0; i < FULCRUM_GAMEBOY_ROM_BYTE; i++) {
-        sum += i == ROM_SUM || i == ROM_SUM + 1 ? 0U : rom[i];
-    }
-    return sum & 0xFFFF;
-}
-
 /*
  * The rest of the header is zero: plain 32 KiB cartridge without battery memory. The
  * area of the maker's trademark stays empty: emulators without a boot ROM, such as
@@ -47,8 +27,15 @@ void fulcrum_gameboy_rom(uint8_t *rom)
     memcpy(rom + ENTRY, entry, sizeof entry);
     memcpy(rom + TITLE, title, sizeof title - 1);
     memcpy(rom + PROGRAM, fulcrum_gameboy_program, sizeof fulcrum_gameboy_program);
-    rom[HEADER_SUM] = header_sum(rom);
-    unsigned sum = rom_sum(rom);
-    rom[ROM_SUM] = (uint8_t)(sum >> 8);
+    /* Over title and header; the console refuses a cartridge where it is wrong. */
+    for (size_t i = TITLE; i < HEADER_SUM; i++) {
+        rom[HEADER_SUM] = (uint8_t)(rom[HEADER_SUM] - rom[i] - 1);
+    }
+    /* Over all bytes but its own two, which are still zero. */
+    unsigned sum = 0;
+    for (size_t i = 0; i < FULCRUM_GAMEBOY_ROM_BYTE; i++) {
+        sum += rom[i];
+    }
+    rom[ROM_SUM] = (uint8_t)(sum >> 8 & 0xFF);
     rom[ROM_SUM + 1] = (uint8_t)(sum & 0xFF);
 }

@@ -16,9 +16,6 @@
 #include <elf.h>
 #include <errno.h>
 #include <glob.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,7 +23,6 @@
 #include <unistd.h>
 
 #include "calibrate/shared_library.h"
-#include "model/status.h"
 #include "model/try.h"
 
 #define LIBRETRO_API_VERSION 1U
@@ -162,21 +158,6 @@ static enum fulcrum_status check_image(const struct fulcrum_libretro_file *image
     return FULCRUM_OK;
 }
 
-static int write_all(int file, const uint8_t *bytes, size_t size_byte)
-{
-    while (size_byte > 0) {
-        ssize_t written = write(file, bytes, size_byte);
-        if (written < 0 && errno != EINTR) {
-            return 0;
-        }
-        if (written > 0) {
-            bytes += written;
-            size_byte -= (size_t)written;
-        }
-    }
-    return 1;
-}
-
 /* The loader tells libraries apart by their inode, so a new file is a new instance. */
 static enum fulcrum_status load_copy(void **out,
     const struct fulcrum_libretro_file *image, const char *path,
@@ -190,8 +171,10 @@ static enum fulcrum_status load_copy(void **out,
     FAIL_IF(file < 0, err, FULCRUM_ERR_FILE,
         "no temporary file for a copy of the core in $TMPDIR or /tmp: %s",
         strerror(errno));
-    int written = write_all(file, image->bytes, image->size_byte);
-    written = close(file) == 0 && written;
+    FILE *stream = fdopen(file, "wb");
+    int written = stream != NULL &&
+                  fwrite(image->bytes, 1, image->size_byte, stream) == image->size_byte;
+    written = (stream != NULL ? fclose(stream) : close(file)) == 0 && written;
     void *library = written ? dlopen(copy, RTLD_NOW | RTLD_LOCAL) : NULL;
     (void)unlink(copy);
     FAIL_IF(!written, err, FULCRUM_ERR_FILE,

@@ -13,7 +13,6 @@
 #include <errno.h>
 #include <pthread.h>
 #include <sched.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,21 +20,25 @@
 #include "calibrate/host.h"
 #include "model/try.h"
 
-static int holds(const struct fulcrum_cpu_list *list, unsigned cpu)
+static struct fulcrum_cpu_list list_of(const cpu_set_t *set)
 {
-    for (size_t i = 0; i < list->count; i++) {
-        if (list->cpu[i] == cpu) {
-            return 1;
+    struct fulcrum_cpu_list list = {.count = 0};
+    for (unsigned cpu = 0; cpu < FULCRUM_PLACEMENT_CPU_MOST; cpu++) {
+        if (CPU_ISSET(cpu, set)) {
+            list.cpu[list.count++] = (unsigned short)cpu;
         }
     }
-    return 0;
+    return list;
 }
 
-static void add(struct fulcrum_cpu_list *list, unsigned cpu)
+static cpu_set_t set_of(const struct fulcrum_cpu_list *list)
 {
-    if (list->count < FULCRUM_PLACEMENT_CPU_MOST && !holds(list, cpu)) {
-        list->cpu[list->count++] = (unsigned short)cpu;
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    for (size_t i = 0; i < list->count; i++) {
+        CPU_SET(list->cpu[i], &set);
     }
+    return set;
 }
 
 enum fulcrum_status fulcrum_cpu_list_allowed(
@@ -44,22 +47,13 @@ enum fulcrum_status fulcrum_cpu_list_allowed(
     cpu_set_t set;
     FAIL_IF(pthread_getaffinity_np(pthread_self(), sizeof set, &set) != 0, err,
         FULCRUM_ERR_UNSUPPORTED, "the processors of this process: %s", strerror(errno));
-    out->count = 0;
-    for (unsigned cpu = 0; cpu < CPU_SETSIZE; cpu++) {
-        if (CPU_ISSET(cpu, &set)) {
-            add(out, cpu);
-        }
-    }
+    *out = list_of(&set);
     return FULCRUM_OK;
 }
 
 int fulcrum_cpu_list_bind(const struct fulcrum_cpu_list *list)
 {
-    cpu_set_t set;
-    CPU_ZERO(&set);
-    for (size_t i = 0; i < list->count; i++) {
-        CPU_SET(list->cpu[i], &set);
-    }
+    const cpu_set_t set = set_of(list);
     return pthread_setaffinity_np(pthread_self(), sizeof set, &set) == 0;
 }
 
@@ -76,37 +70,32 @@ static long read_number(const char **text)
     return errno == 0 && number < CPU_SETSIZE ? number : CPU_SETSIZE;
 }
 
-static enum fulcrum_status add_range(struct fulcrum_cpu_list *out,
+static enum fulcrum_status add_range(cpu_set_t *out,
     const struct fulcrum_cpu_list *allowed, const long range[2],
     struct fulcrum_error *err)
 {
+    const cpu_set_t known = set_of(allowed);
     for (long cpu = range[0]; cpu <= range[1]; cpu++) {
-        if (!holds(allowed, (unsigned)cpu)) {
+        if (!CPU_ISSET((unsigned)cpu, &known)) {
             char text[128];
             fulcrum_cpu_list_write(allowed, text, sizeof text);
             return fulcrum_fail(err, FULCRUM_ERR_RANGE,
                 "processor %ld is none that this process may use: %s", cpu, text);
         }
-        add(out, (unsigned)cpu);
+        CPU_SET((unsigned)cpu, out);
     }
     return FULCRUM_OK;
-}
-
-static int compare_processors(const void *a, const void *b)
-{
-    unsigned short left = *(const unsigned short *)a;
-    unsigned short right = *(const unsigned short *)b;
-    return (left > right) - (left < right);
 }
 
 enum fulcrum_status fulcrum_cpu_list_read(
     struct fulcrum_cpu_list *out, const char *text, struct fulcrum_error *err)
 {
     struct fulcrum_cpu_list allowed = {.count = 0};
+    cpu_set_t found;
     const char *at = text;
-    enum fulcrum_status status = fulcrum_cpu_list_allowed(&allowed, err);
-    out->count = 0;
-    while (status == FULCRUM_OK && *at != '\0') {
+    TRY(fulcrum_cpu_list_allowed(&allowed, err));
+    CPU_ZERO(&found);
+    while (*at != '\0') {
         long range[2] = {read_number(&at), 0};
         range[1] = range[0];
         if (range[0] >= 0 && *at == '-') {
@@ -117,10 +106,10 @@ enum fulcrum_status fulcrum_cpu_list_read(
         FAIL_IF(range[0] < 0 || range[1] < range[0] || !(is_followed || *at == '\0'),
             err, FULCRUM_ERR_FORMAT, "%s: expected processors such as 0-3,8", text);
         at += is_followed;
-        status = add_range(out, &allowed, range, err);
+        TRY(add_range(&found, &allowed, range, err));
     }
-    qsort(out->cpu, out->count, sizeof out->cpu[0], compare_processors);
-    return status;
+    *out = list_of(&found);
+    return FULCRUM_OK;
 }
 
 void fulcrum_cpu_list_write(
@@ -143,43 +132,30 @@ void fulcrum_cpu_list_write(
     }
 }
 
-/* As fulcrum_host_find_cores has it. */
-struct cores {
-    unsigned short core_of[CPU_SETSIZE];
-};
-
-static size_t count_cores(
-    const struct cores *cores, const struct fulcrum_cpu_list *list)
+/* The cores that a list lies on, by numbers as fulcrum_host_find_cores has them. */
+static cpu_set_t cores_of(
+    const unsigned short *core_of, const struct fulcrum_cpu_list *list)
 {
-    struct fulcrum_cpu_list seen = {.count = 0};
+    cpu_set_t cores;
+    CPU_ZERO(&cores);
     for (size_t i = 0; i < list->count; i++) {
-        add(&seen, cores->core_of[list->cpu[i]]);
+        CPU_SET(core_of[list->cpu[i]], &cores);
     }
-    return seen.count;
-}
-
-/* Whether a processor lies on a core of the list. */
-static int touches(
-    const struct cores *cores, const struct fulcrum_cpu_list *list, unsigned cpu)
-{
-    for (size_t i = 0; i < list->count; i++) {
-        if (cores->core_of[list->cpu[i]] == cores->core_of[cpu]) {
-            return 1;
-        }
-    }
-    return 0;
+    return cores;
 }
 
 /* All processors on cores that `others` does not touch. */
-static void take_rest(const struct cores *cores, const struct fulcrum_cpu_list *allowed,
-    const struct fulcrum_cpu_list *others, struct fulcrum_cpu_list *out)
+static struct fulcrum_cpu_list rest_of(const unsigned short *core_of,
+    const struct fulcrum_cpu_list *allowed, const struct fulcrum_cpu_list *others)
 {
-    out->count = 0;
+    const cpu_set_t taken = cores_of(core_of, others);
+    struct fulcrum_cpu_list rest = {.count = 0};
     for (size_t i = 0; i < allowed->count; i++) {
-        if (!touches(cores, others, allowed->cpu[i])) {
-            add(out, allowed->cpu[i]);
+        if (!CPU_ISSET(core_of[allowed->cpu[i]], &taken)) {
+            rest.cpu[rest.count++] = allowed->cpu[i];
         }
     }
+    return rest;
 }
 
 enum fulcrum_status fulcrum_placement_complete(
@@ -187,34 +163,33 @@ enum fulcrum_status fulcrum_placement_complete(
 {
     struct fulcrum_cpu_list allowed = {.count = 0};
     TRY(fulcrum_cpu_list_allowed(&allowed, err));
-    struct cores cores = {{0}};
-    fulcrum_host_find_cores(cores.core_of, CPU_SETSIZE);
-    if (placement->server.count == 0) {
+    unsigned short core_of[CPU_SETSIZE];
+    fulcrum_host_find_cores(core_of, CPU_SETSIZE);
+    struct fulcrum_cpu_list *server = &placement->server;
+    if (server->count == 0) {
         /* The last core that the actors do not have. */
-        struct fulcrum_cpu_list rest = {.count = 0};
-        take_rest(&cores, &allowed, &placement->actors, &rest);
+        struct fulcrum_cpu_list rest = rest_of(core_of, &allowed, &placement->actors);
         for (size_t i = 0; i < rest.count; i++) {
-            unsigned last = rest.cpu[rest.count - 1];
-            if (cores.core_of[rest.cpu[i]] == cores.core_of[last]) {
-                add(&placement->server, rest.cpu[i]);
+            if (core_of[rest.cpu[i]] == core_of[rest.cpu[rest.count - 1]]) {
+                server->cpu[server->count++] = rest.cpu[i];
             }
         }
     }
     if (placement->actors.count == 0) {
-        take_rest(&cores, &allowed, &placement->server, &placement->actors);
+        placement->actors = rest_of(core_of, &allowed, server);
     }
-    if (placement->actors.count == 0 && count_cores(&cores, &allowed) == 1) {
+    cpu_set_t cores = cores_of(core_of, &allowed);
+    if (placement->actors.count == 0 && CPU_COUNT(&cores) == 1) {
         placement->actors = allowed;
     }
-    FAIL_IF(placement->actors.count == 0 || placement->server.count == 0, err,
+    FAIL_IF(placement->actors.count == 0 || server->count == 0, err,
         FULCRUM_ERR_INFEASIBLE, "no core is left for the %s",
-        placement->server.count == 0 ? "server" : "actors");
-    placement->actor_core_count = count_cores(&cores, &placement->actors);
-    placement->is_apart = 1;
-    for (size_t i = 0; i < placement->actors.count; i++) {
-        if (touches(&cores, &placement->server, placement->actors.cpu[i])) {
-            placement->is_apart = 0;
-        }
-    }
+        server->count == 0 ? "server" : "actors");
+    cores = cores_of(core_of, &placement->actors);
+    placement->actor_core_count = (size_t)CPU_COUNT(&cores);
+    const cpu_set_t of_server = cores_of(core_of, server);
+    cpu_set_t both;
+    CPU_AND(&both, &cores, &of_server);
+    placement->is_apart = CPU_COUNT(&both) == 0;
     return FULCRUM_OK;
 }

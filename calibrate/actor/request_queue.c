@@ -12,17 +12,12 @@
 #include <pthread.h>
 #include <semaphore.h>
 #include <stdatomic.h>
-#include <stdbool.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "calibrate/actor/placement.h"
 #include "calibrate/stopwatch.h"
-#include "model/status.h"
 #include "model/try.h"
-
-/* Requests of many threads to one server, and its answers. */
 
 /*
  * The server is woken once, by the request that completes what it waits for, and an
@@ -87,10 +82,8 @@ int fulcrum_request_queue_hand_in(struct fulcrum_request_queue *requests, size_t
         return 0;
     }
     (void)pthread_mutex_lock(&requests->lock);
-    requests
-        ->queue[(requests->first + requests->waiting_count) % requests->seat_count] =
-        seat;
-    requests->waiting_count++;
+    size_t last = requests->first + requests->waiting_count++;
+    requests->queue[last % requests->seat_count] = seat;
     int completes =
         requests->wanted_count > 0 && requests->waiting_count >= requests->wanted_count;
     if (completes) {

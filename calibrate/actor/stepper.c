@@ -2,7 +2,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "calibrate/actor/stepper.h"
 
-#include <stdbool.h>
 #include <stdlib.h>
 
 #include "calibrate/random.h"
@@ -56,16 +55,11 @@ enum fulcrum_status fulcrum_stepper_begin(struct fulcrum_stepper *out,
     return FULCRUM_OK;
 }
 
-static enum fulcrum_status await_env(const struct fulcrum_actor *actor,
-    struct fulcrum_env *env, struct fulcrum_error *err)
-{
-    return actor->await != NULL ? actor->await(env, err) : FULCRUM_OK;
-}
-
 enum fulcrum_status fulcrum_stepper_await(
     struct fulcrum_stepper *stepper, struct fulcrum_error *err)
 {
-    return await_env(stepper->stage->actor, stepper->env, err);
+    const struct fulcrum_actor *actor = stepper->stage->actor;
+    return actor->await != NULL ? actor->await(stepper->env, err) : FULCRUM_OK;
 }
 
 enum fulcrum_status fulcrum_stepper_open(struct fulcrum_stepper *out,
@@ -73,7 +67,7 @@ enum fulcrum_status fulcrum_stepper_open(struct fulcrum_stepper *out,
 {
     struct fulcrum_stepper stepper = {0};
     TRY(fulcrum_stepper_begin(&stepper, stage, number, err));
-    enum fulcrum_status status = await_env(stage->actor, stepper.env, err);
+    enum fulcrum_status status = fulcrum_stepper_await(&stepper, err);
     if (status != FULCRUM_OK) {
         fulcrum_stepper_close(&stepper);
         return status;

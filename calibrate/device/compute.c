@@ -16,6 +16,11 @@ enum { MOST_LANES = 256 };
 /* Fewer rows than this are summed at once. */
 enum { SHORT_SUM = 16 };
 
+static size_t parts(size_t count, size_t part)
+{
+    return (count + part - 1) / part;
+}
+
 fulcrum_place fulcrum_arena_take(struct fulcrum_arena *arena, uint64_t float_count)
 {
     uint64_t place = arena->taken;
@@ -67,9 +72,9 @@ void fulcrum_compute_launch(const struct fulcrum_compute *compute,
 static void launch_flat(const struct fulcrum_compute *compute,
     enum fulcrum_kernel kernel, size_t count, struct fulcrum_kernel_arguments arguments)
 {
-    size_t rows = (count + FULCRUM_FLAT_ROW - 1) / FULCRUM_FLAT_ROW;
     arguments.count[0] = fulcrum_compute_count(count);
-    fulcrum_compute_launch(compute, kernel, rows, FULCRUM_FLAT_ROW, &arguments);
+    fulcrum_compute_launch(
+        compute, kernel, parts(count, FULCRUM_FLAT_ROW), FULCRUM_FLAT_ROW, &arguments);
 }
 
 void fulcrum_compute_fill(
@@ -118,8 +123,7 @@ static size_t segment_rows(size_t row_count)
 
 static size_t segment_count(size_t row_count)
 {
-    size_t rows = segment_rows(row_count);
-    return (row_count + rows - 1) / rows;
+    return parts(row_count, segment_rows(row_count));
 }
 
 size_t fulcrum_compute_sum_scratch(size_t row_count, size_t col_count)
@@ -166,9 +170,12 @@ void fulcrum_compute_adam(
                 (float)beta2, (float)(1.0 - beta2)}});
 }
 
-static size_t parts(size_t count, size_t part)
+const char *fulcrum_kernel_name(enum fulcrum_kernel kernel)
 {
-    return (count + part - 1) / part;
+#define NAME_ROW(constant, name) [constant] = "fulcrum_" #name,
+    static const char *const names[] = {FULCRUM_KERNEL_LIST(NAME_ROW)};
+#undef NAME_ROW
+    return names[kernel];
 }
 
 struct fulcrum_device_launch fulcrum_device_product_launch(

@@ -195,6 +195,9 @@ struct fulcrum_adam {
 void fulcrum_compute_adam(
     const struct fulcrum_compute *compute, struct fulcrum_adam *adam);
 
+/* The entry point of a kernel, "fulcrum_fill". Static. */
+const char *fulcrum_kernel_name(enum fulcrum_kernel kernel);
+
 /*
  * For devices without a library of products: the launch that makes one of the kernels
  * compute it. Wide devices run it in groups of FULCRUM_TILE_ITEMS.

@@ -2,8 +2,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "calibrate/device/cuda_api.h"
 
-#include <stdbool.h>
-
 #include "calibrate/shared_library.h"
 #include "model/try.h"
 

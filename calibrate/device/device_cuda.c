@@ -14,8 +14,6 @@
 #include "calibrate/device/compute.h"
 #include "calibrate/device/cuda_api.h"
 #include "calibrate/fulcrum_network_ptx.h"
-#include "calibrate/kernels/device_kernels.h"
-#include "calibrate/shared_library.h"
 #include "model/try.h"
 
 enum { FULCRUM_CUDA_LOG_BYTE = 1024 };
@@ -59,33 +57,18 @@ struct fulcrum_cuda_share {
  * cache on disk. No compiler of NVIDIA's is needed, here or where the program is built.
  */
 
-static const char *const names[FULCRUM_KERNEL_COUNT] = {
-#define ENTRY_POINT(constant, name) [constant] = "fulcrum_" #name,
-    FULCRUM_KERNEL_LIST(ENTRY_POINT)
-#undef ENTRY_POINT
-};
-
-/* The embedded text ends without the zero that the driver looks for. */
-static char *terminated_text(void)
-{
-    char *text = calloc(sizeof fulcrum_network_ptx + 1, 1);
-    if (text != NULL) {
-        memcpy(text, fulcrum_network_ptx, sizeof fulcrum_network_ptx);
-    }
-    return text;
-}
-
-static int load(struct fulcrum_cuda_kernels *kernels,
-    const struct fulcrum_cuda_driver *driver, const char *text)
+static int load(
+    struct fulcrum_cuda_kernels *kernels, const struct fulcrum_cuda_driver *driver)
 {
     int options[] = {FULCRUM_CU_JIT_ERROR_LOG, FULCRUM_CU_JIT_ERROR_LOG_BYTE};
     /* The driver takes a size in the place of a pointer. */
     /* NOLINTNEXTLINE(performance-no-int-to-ptr) */
     void *values[] = {kernels->log, (void *)(uintptr_t)(sizeof kernels->log - 1)};
     return driver->library_load != NULL
-               ? driver->library_load(
-                     &kernels->library, text, options, values, 2, NULL, NULL, 0)
-               : driver->module_load(&kernels->module, text, 2, options, values);
+               ? driver->library_load(&kernels->library, fulcrum_network_ptx, options,
+                     values, 2, NULL, NULL, 0)
+               : driver->module_load(
+                     &kernels->module, fulcrum_network_ptx, 2, options, values);
 }
 
 /* The first line of the log, if there is one, says more than the result. */
@@ -103,19 +86,18 @@ static enum fulcrum_status find_all(struct fulcrum_cuda_kernels *kernels,
     const struct fulcrum_cuda_driver *driver, struct fulcrum_error *err)
 {
     for (size_t i = 0; i < FULCRUM_KERNEL_COUNT; i++) {
+        const char *name = fulcrum_kernel_name((enum fulcrum_kernel)i);
         int result = kernels->library != NULL
                          ? driver->library_get_kernel(
-                               &kernels->function[i], kernels->library, names[i])
+                               &kernels->function[i], kernels->library, name)
                          : driver->module_get_function(
-                               &kernels->function[i], kernels->module, names[i]);
+                               &kernels->function[i], kernels->module, name);
         if (result != FULCRUM_CU_SUCCESS) {
             return refuse(kernels, driver, result, err);
         }
     }
     return FULCRUM_OK;
 }
-
-/* A GPU, and what runs on all of its SMs or on a part of them. */
 
 /* Returns the failure of a call of `driver`, which has that name. */
 #define TRY_CUDA(call, name) TRY(fulcrum_cuda_check(driver, driver->call, name, err))
@@ -255,11 +237,9 @@ static enum fulcrum_status cuda_share_open(struct fulcrum_cuda_share *out,
         "cuda: this driver (CUDA %d.%d) cannot divide the GPU (needs CUDA 12.4, "
         "driver 550 or newer)",
         gpu->driver.version / 1000, gpu->driver.version % 1000 / 10);
-    TRY(is_part && gpu->least_sm_count >= gpu->sm_count
-            ? fulcrum_fail(err, FULCRUM_ERR_UNSUPPORTED,
-                  "cuda: the driver makes no part of the %g SMs of this GPU",
-                  gpu->sm_count)
-            : FULCRUM_OK);
+    FAIL_IF(is_part && gpu->least_sm_count >= gpu->sm_count, err,
+        FULCRUM_ERR_UNSUPPORTED,
+        "cuda: the driver makes no part of the %g SMs of this GPU", gpu->sm_count);
     /* All SMs where that is asked for, or where a part would be rounded up to them. */
     double steps = ceil((sm_count - gpu->least_sm_count) / gpu->sm_step);
     double rounded = gpu->least_sm_count + fmax(steps, 0.0) * gpu->sm_step;
@@ -366,17 +346,7 @@ static enum fulcrum_status open_gpu(struct fulcrum_device_state *state,
     cuda_gpu_ask_parts(gpu);
     /* Without cuBLAS a kernel of our own multiplies: no failure. */
     (void)!fulcrum_cuda_blas_open(&gpu->blas, NULL);
-    /*
-     * Has the driver compile the embedded PTX for the GPU of the current context.
-     *   out      zeroed; given back with cuda_kernels_close, after a failure too
-     *   fails    FULCRUM_ERR_UNSUPPORTED with the first line that the compiler said,
-     *            FULCRUM_ERR_NO_MEMORY
-     */
-    char *text = terminated_text();
-    TRY_MEMORY(text, err, "the text of the kernels");
-    int result = load(&state->kernels, driver, text);
-    /* The driver has its own copy. */
-    free(text);
+    int result = load(&state->kernels, driver);
     TRY(result == FULCRUM_CU_SUCCESS ? find_all(&state->kernels, driver, err)
                                      : refuse(&state->kernels, driver, result, err));
     return cuda_share_open(&state->share, gpu, options->sm_count, err);
@@ -438,7 +408,6 @@ static void cuda_close(struct fulcrum_device_state *state)
     if (state->kernels.module != NULL) {
         (void)driver->module_unload(state->kernels.module);
     }
-    state->kernels = (struct fulcrum_cuda_kernels){0};
     if (gpu->context != NULL) {
         (void)driver->context_set_current(gpu->context);
         if (state->arena != 0) {

@@ -115,14 +115,14 @@ static void device_text(
 /* 0 where the driver does not tell. */
 static cl_ulong device_number(cl_device_id device, cl_device_info what, size_t byte)
 {
-    cl_ulong number = 0;
-    cl_uint narrow = 0;
-    if (byte == sizeof narrow) {
-        return clGetDeviceInfo(device, what, byte, &narrow, NULL) == CL_SUCCESS ? narrow
-                                                                                : 0;
+    union {
+        cl_uint narrow;
+        cl_ulong wide;
+    } number = {0};
+    if (clGetDeviceInfo(device, what, byte, &number, NULL) != CL_SUCCESS) {
+        return 0;
     }
-    return clGetDeviceInfo(device, what, byte, &number, NULL) == CL_SUCCESS ? number
-                                                                            : 0;
+    return byte == sizeof number.narrow ? number.narrow : number.wide;
 }
 
 static bool is_cpu(cl_device_id device)
@@ -285,14 +285,6 @@ static enum fulcrum_status build(
         (int)(strcspn(line, "\r\n") < 120 ? strcspn(line, "\r\n") : 120), line);
 }
 
-static const char *kernel_name(size_t kernel)
-{
-#define NAME_ROW(constant, name) [constant] = "fulcrum_" #name,
-    static const char *const names[] = {FULCRUM_KERNEL_LIST(NAME_ROW)};
-#undef NAME_ROW
-    return names[kernel];
-}
-
 /* On `share` compute units of the device; on all of it where that is as many. */
 static enum fulcrum_status engine_open(struct engine *engine,
     const struct fulcrum_device_state *state, cl_uint share, struct fulcrum_error *err)
@@ -311,8 +303,9 @@ static enum fulcrum_status engine_open(struct engine *engine,
     TRY(check(code, "clCreateCommandQueue", err));
     TRY(build(engine, state->is_wide, err));
     for (size_t i = 0; i < FULCRUM_KERNEL_COUNT; i++) {
-        engine->kernels[i] = clCreateKernel(engine->program, kernel_name(i), &code);
-        TRY(check(code, kernel_name(i), err));
+        const char *name = fulcrum_kernel_name((enum fulcrum_kernel)i);
+        engine->kernels[i] = clCreateKernel(engine->program, name, &code);
+        TRY(check(code, name, err));
     }
     return FULCRUM_OK;
 }
@@ -479,7 +472,7 @@ static void opencl_launch(
         code = clEnqueueNDRangeKernel(
             state->engine.queue, kernel, 1, NULL, &whole, &state->group, 0, NULL, NULL);
     }
-    keep(state, kernel_name(launch->kernel), code);
+    keep(state, fulcrum_kernel_name(launch->kernel), code);
 }
 
 static void opencl_multiply(

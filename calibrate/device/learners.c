@@ -155,20 +155,6 @@ static enum fulcrum_status cpu_train(
     return status;
 }
 
-static enum fulcrum_status cuda_open(const struct fulcrum_learner_options *options,
-    struct fulcrum_learner_state **out, struct fulcrum_learner_info *info,
-    struct fulcrum_error *err)
-{
-    return fulcrum_learner_open_on(&fulcrum_device_cuda, options, out, info, err);
-}
-
-static enum fulcrum_status opencl_open(const struct fulcrum_learner_options *options,
-    struct fulcrum_learner_state **out, struct fulcrum_learner_info *info,
-    struct fulcrum_error *err)
-{
-    return fulcrum_learner_open_on(&fulcrum_device_opencl, options, out, info, err);
-}
-
 /* What all learners have alike. */
 #define ALIKE                                                                          \
     .close = learner_close, .input = fulcrum_network_input,                            \
@@ -186,27 +172,28 @@ const struct fulcrum_learner fulcrum_learner_cpu = {
     ALIKE,
 };
 
-const struct fulcrum_learner fulcrum_learner_cuda = {
-    .name = "cuda",
-    .summary = "an NVIDIA GPU, cuBLAS where it is, float32",
-    .open = cuda_open,
-    .train = fulcrum_network_train,
-    .clock = FULCRUM_CLOCK_WALL,
-    .grant = fulcrum_network_grant,
-    .device = &fulcrum_device_cuda,
-    ALIKE,
-};
+#define ON_DEVICE(symbol, told_summary)                                                \
+    static enum fulcrum_status symbol##_open(                                          \
+        const struct fulcrum_learner_options *options,                                 \
+        struct fulcrum_learner_state **out, struct fulcrum_learner_info *info,         \
+        struct fulcrum_error *err)                                                     \
+    {                                                                                  \
+        return fulcrum_learner_open_on(                                                \
+            &fulcrum_device_##symbol, options, out, info, err);                        \
+    }                                                                                  \
+    const struct fulcrum_learner fulcrum_learner_##symbol = {                          \
+        .name = #symbol,                                                               \
+        .summary = (told_summary),                                                     \
+        .open = symbol##_open,                                                         \
+        .train = fulcrum_network_train,                                                \
+        .clock = FULCRUM_CLOCK_WALL,                                                   \
+        .grant = fulcrum_network_grant,                                                \
+        .device = &fulcrum_device_##symbol,                                            \
+        ALIKE,                                                                         \
+    };
 
-const struct fulcrum_learner fulcrum_learner_opencl = {
-    .name = "opencl",
-    .summary = "an OpenCL 1.2 device, own kernels, float32",
-    .open = opencl_open,
-    .train = fulcrum_network_train,
-    .clock = FULCRUM_CLOCK_WALL,
-    .grant = fulcrum_network_grant,
-    .device = &fulcrum_device_opencl,
-    ALIKE,
-};
+ON_DEVICE(cuda, "an NVIDIA GPU, cuBLAS where it is, float32")
+ON_DEVICE(opencl, "an OpenCL 1.2 device, own kernels, float32")
 
 const struct fulcrum_learner *const *fulcrum_learners(void)
 {

@@ -364,7 +364,6 @@ static const double log_normal = 0.91893853320467274;
 
 struct mlp {
     struct fulcrum_learner_state base;
-    struct fulcrum_mlp_options options;
     struct fulcrum_linear dense[LAYER_COUNT];
     size_t log_std; /* behind the layers: a log standard deviation per action */
     fulcrum_place inferred[LAYER_COUNT];
@@ -374,9 +373,8 @@ struct mlp {
 };
 
 /* Lays out the parameters, and counts them and the work. */
-static void make_layers(struct mlp *mlp)
+static void make_layers(struct mlp *mlp, const struct fulcrum_mlp_options *options)
 {
-    const struct fulcrum_mlp_options *options = &mlp->options;
     size_t input_count = options->input_count;
     double mac_count = 0.0;
     for (size_t i = 0; i < LAYER_COUNT; i++) {
@@ -477,7 +475,7 @@ static void mlp_learn(struct fulcrum_learner_state *network)
     fulcrum_place input = network->rows[MLP_INPUT].place;
     struct fulcrum_pass pass = {.compute = &network->compute,
         .parameters = network->parameters,
-        .row_count = mlp->options.train_batch,
+        .row_count = network->train_batch,
         .sums = network->sums,
         .gradients = network->gradients};
     mlp_forward(mlp, input, pass.row_count, mlp->trained);
@@ -522,7 +520,6 @@ enum fulcrum_status fulcrum_mlp_new(struct fulcrum_learner_state **out,
     struct mlp *mlp = calloc(1, sizeof *mlp);
     TRY_MEMORY(mlp, err, "no memory for a network");
     struct fulcrum_arena *arena = &mlp->base.arena;
-    mlp->options = *options;
     mlp->base = (struct fulcrum_learner_state){.kind = &kind,
         .compute = *compute,
         .adam = {.rate = PPO_ADAM_RATE, .epsilon = PPO_ADAM_EPSILON},
@@ -539,7 +536,7 @@ enum fulcrum_status fulcrum_mlp_new(struct fulcrum_learner_state **out,
             [MLP_OLD_LOG_PROBABILITY] = {0, rows, one, 0, NULL},
             [MLP_ADVANTAGE] = {0, rows, one, 0, NULL},
             [MLP_TARGET] = {0, rows, one, 0, NULL}}};
-    make_layers(mlp);
+    make_layers(mlp, options);
     size_t widest = options->action_count;
     take_places(&mlp->base, mlp->base.cost.parameter_count);
     for (size_t i = 0; i < LAYER_COUNT; i++) {
@@ -1045,7 +1042,7 @@ enum fulcrum_status fulcrum_r2d2_new(struct fulcrum_learner_state **out,
     network->target_parameters =
         fulcrum_arena_take(arena, r2d2->layers.parameter_count);
     /* Chunk, and room for it and for sums of at most `row_count` rows. */
-    size_t row_count = larger(fulcrum_r2d2_replay_rows(&r2d2->options), slots);
+    size_t row_count = larger(rows, slots);
     size_t chunk = network->compute.is_wide ? CHUNK_WIDE : CHUNK_NARROW;
     size_t column = 0;
     r2d2->chunk = row_count < chunk ? row_count : chunk;

@@ -10,7 +10,6 @@
 #include "calibrate/meter/energy.h"
 
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,8 +23,8 @@ enum { CPU, GPU, SOURCE_COUNT };
 struct track {
     double begin_j;
     double window_j;
-    bool is_wanted; /* one of those asked for */
-    char doubt[240];
+    bool is_wanted;                       /* one of those asked for */
+    char doubt[FULCRUM_METER_DOUBT_SIZE]; /* the first one within a window */
 };
 
 struct source {
@@ -172,19 +171,6 @@ double fulcrum_energy_settle_s(const struct fulcrum_energy_meterset *set)
     return set->window_rel * fmax(set->source[CPU].settle_s, set->source[GPU].settle_s);
 }
 
-/* The first doubt about a domain within a window stays. */
-static void doubt(struct track *track, const char *format, ...) FULCRUM_PRINTF(2, 3);
-
-static void doubt(struct track *track, const char *format, ...)
-{
-    if (track->doubt[0] == '\0') {
-        va_list args;
-        va_start(args, format);
-        (void)vsnprintf(track->doubt, sizeof track->doubt, format, args);
-        va_end(args);
-    }
-}
-
 /* Reads every domain; what has no reading is in doubt for the window at hand. */
 static void read_source(struct fulcrum_energy_meterset *set, struct source *source)
 {
@@ -195,10 +181,10 @@ static void read_source(struct fulcrum_energy_meterset *set, struct source *sour
     source->last_s = before_s + 0.5 * (set->clock_s(set->user) - before_s);
     for (size_t i = 0; i < source->count; i++) {
         if (status != FULCRUM_OK) {
-            doubt(&source->track[i], "%.200s", why.detail);
+            fulcrum_meter_doubt(source->track[i].doubt, "%.200s", why.detail);
             source->read_j[i] = (double)NAN;
         } else if (!isfinite(source->read_j[i])) {
-            doubt(&source->track[i], "%.200s",
+            fulcrum_meter_doubt(source->track[i].doubt, "%.200s",
                 source->meter->why == NULL ? "no reading"
                                            : source->meter->why(source->state, i));
         }
@@ -233,7 +219,7 @@ static void read_again(struct fulcrum_energy_meterset *set, struct source *sourc
         const struct fulcrum_meter_domain *domain = &source->domain[i];
         if (domain->most_window_s > 0 &&
             source->last_s - since_s > domain->most_window_s) {
-            doubt(&source->track[i],
+            fulcrum_meter_doubt(source->track[i].doubt,
                 "%s: %.3g s between two readings; its counter may wrap twice in more "
                 "than %.3g s",
                 domain->name, source->last_s - since_s, domain->most_window_s);
@@ -272,13 +258,15 @@ static void end_source(struct fulcrum_energy_meterset *set, struct source *sourc
         double joules = source->read_j[i] - track->begin_j;
         double least_s = set->window_rel * domain->least_window_s;
         if (!(source->window_s >= least_s)) {
-            doubt(track, "%s: a window of %.3g s is shorter than the %.3g s it needs",
+            fulcrum_meter_doubt(track->doubt,
+                "%s: a window of %.3g s is shorter than the %.3g s it needs",
                 domain->name, source->window_s, least_s);
         } else if (joules < 0) {
-            doubt(track, "%s: its counter went back by %.6g J", domain->name, -joules);
+            fulcrum_meter_doubt(track->doubt, "%s: its counter went back by %.6g J",
+                domain->name, -joules);
         } else if (!(joules > 0)) {
-            doubt(track, "%s: its counter stood still for %.3g s", domain->name,
-                source->window_s);
+            fulcrum_meter_doubt(track->doubt, "%s: its counter stood still for %.3g s",
+                domain->name, source->window_s);
         }
         track->window_j =
             track->doubt[0] == '\0' && isfinite(joules) ? joules : (double)NAN;

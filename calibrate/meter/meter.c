@@ -71,6 +71,16 @@ enum fulcrum_status fulcrum_meter_read_count(
     return FULCRUM_OK;
 }
 
+void fulcrum_meter_doubt(char text[FULCRUM_METER_DOUBT_SIZE], const char *format, ...)
+{
+    if (text[0] == '\0') {
+        va_list args;
+        va_start(args, format);
+        (void)vsnprintf(text, FULCRUM_METER_DOUBT_SIZE, format, args);
+        va_end(args);
+    }
+}
+
 const struct fulcrum_meter *const *fulcrum_meters(void)
 {
     static const struct fulcrum_meter *const meters[] = {

@@ -33,6 +33,12 @@ FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_meter_read_line(
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_meter_read_count(
     const char *path, uint64_t *out, struct fulcrum_error *err);
 
+#define FULCRUM_METER_DOUBT_SIZE 240
+
+/* Writes why something cannot be believed, unless `text` holds a doubt already. */
+void fulcrum_meter_doubt(char text[FULCRUM_METER_DOUBT_SIZE], const char *format, ...)
+    FULCRUM_PRINTF(2, 3);
+
 /* What a domain's joules cover. */
 enum fulcrum_meter_scope {
     FULCRUM_METER_CPU_PACKAGE,

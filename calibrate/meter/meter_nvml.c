@@ -11,7 +11,6 @@
 #define _POSIX_C_SOURCE 200809L
 #include <math.h>
 #include <pthread.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -45,8 +44,8 @@ struct gauge {
     double counter_j;
     double last_s; /* of the last sample; NAN: none to go on from */
     double last_w;
-    char fault[240]; /* since the last read; "" none */
-    char told[240];  /* of the last read, lent to the caller */
+    char fault[FULCRUM_METER_DOUBT_SIZE]; /* the first since the last read; "" none */
+    char told[FULCRUM_METER_DOUBT_SIZE];  /* of the last read, lent to the caller */
 };
 
 struct fulcrum_meter_state {
@@ -61,20 +60,6 @@ struct fulcrum_meter_state {
     int ends;
 };
 
-/* The first one since the last read stays. */
-static void note_fault(struct gauge *gauge, const char *format, ...)
-    FULCRUM_PRINTF(2, 3);
-
-static void note_fault(struct gauge *gauge, const char *format, ...)
-{
-    if (gauge->fault[0] == '\0') {
-        va_list args;
-        va_start(args, format);
-        (void)vsnprintf(gauge->fault, sizeof gauge->fault, format, args);
-        va_end(args);
-    }
-}
-
 /* A counter starts over with the driver: what was counted before is lost. */
 static void take_count(struct fulcrum_meter_state *state, size_t i)
 {
@@ -83,12 +68,13 @@ static void take_count(struct fulcrum_meter_state *state, size_t i)
     double now_j = 0;
     if (fulcrum_nvml_ask(state->nvml, i, FULCRUM_NVML_ENERGY_J, &now_j, &err) !=
         FULCRUM_OK) {
-        note_fault(gauge, "%s", err.detail);
+        fulcrum_meter_doubt(gauge->fault, "%s", err.detail);
         return;
     }
     if (now_j < gauge->counter_j) {
-        note_fault(gauge, "gpu-%zu: its counter went back from %.9g J to %.9g J", i,
-            gauge->counter_j, now_j);
+        fulcrum_meter_doubt(gauge->fault,
+            "gpu-%zu: its counter went back from %.9g J to %.9g J", i, gauge->counter_j,
+            now_j);
     } else {
         gauge->energy_j += now_j - gauge->counter_j;
     }
@@ -108,15 +94,15 @@ static void take_watts(struct fulcrum_meter_state *state, size_t i)
         /* The trapezoid from the last sample to this one. */
         double gap_s = now_s - gauge->last_s;
         if (gap_s > GAP_S) {
-            note_fault(
-                gauge, "gpu-%zu: its watts were not asked for over %.3g s", i, gap_s);
+            fulcrum_meter_doubt(gauge->fault,
+                "gpu-%zu: its watts were not asked for over %.3g s", i, gap_s);
         } else if (gap_s > 0) {
             gauge->energy_j += 0.5 * (watts + gauge->last_w) * gap_s;
         }
         gauge->last_s = now_s;
         gauge->last_w = watts;
     } else {
-        note_fault(gauge, "%s", err.detail);
+        fulcrum_meter_doubt(gauge->fault, "%s", err.detail);
         gauge->last_s = (double)NAN;
     }
 }

@@ -85,7 +85,7 @@ double fulcrum_conv_mac_count(const struct fulcrum_conv *layer)
            fulcrum_linear_mac_count(&layer->filters);
 }
 
-void fulcrum_conv_init(
+static void conv_init(
     const struct fulcrum_conv *layer, float *parameters, struct fulcrum_random *random)
 {
     const struct fulcrum_linear *filters = &layer->filters;
@@ -109,7 +109,7 @@ struct fulcrum_lstm fulcrum_lstm_make(
     return layer;
 }
 
-double fulcrum_lstm_mac_count(const struct fulcrum_lstm *layer)
+static double lstm_mac_count(const struct fulcrum_lstm *layer)
 {
     return (double)(layer->gates.input_count + layer->unit_count) *
            (double)layer->gates.output_count;
@@ -165,7 +165,7 @@ void fulcrum_r2d2_layers_init(const struct fulcrum_r2d2_layers *layers,
     float *parameters, struct fulcrum_random *random)
 {
     for (size_t i = 0; i < FULCRUM_R2D2_CONV_COUNT; i++) {
-        fulcrum_conv_init(&layers->conv[i], parameters, random);
+        conv_init(&layers->conv[i], parameters, random);
     }
     fulcrum_linear_init(&layers->dense, parameters, random);
     fulcrum_lstm_init(&layers->lstm, parameters, random);
@@ -223,8 +223,8 @@ struct fulcrum_network_cost fulcrum_r2d2_cost_of(
     const struct fulcrum_r2d2_options *options)
 {
     /* Multiply-adds per observation: up to the LSTM, and with the heads. */
-    double core = fulcrum_linear_mac_count(&layers->dense) +
-                  fulcrum_lstm_mac_count(&layers->lstm);
+    double core =
+        fulcrum_linear_mac_count(&layers->dense) + lstm_mac_count(&layers->lstm);
     for (size_t i = 0; i < FULCRUM_R2D2_CONV_COUNT; i++) {
         core += fulcrum_conv_mac_count(&layers->conv[i]);
     }

@@ -67,10 +67,6 @@ size_t fulcrum_conv_column_count(const struct fulcrum_conv *layer);
 /* Multiply-adds of the forward pass of one image. */
 double fulcrum_conv_mac_count(const struct fulcrum_conv *layer);
 
-/* Random weights, zero biases. */
-void fulcrum_conv_init(
-    const struct fulcrum_conv *layer, float *parameters, struct fulcrum_random *random);
-
 /*
  * A long short-term memory layer over sequences. The four gates of every unit are
  * input, forget, candidate, output, in this order.
@@ -83,9 +79,6 @@ struct fulcrum_lstm {
 
 struct fulcrum_lstm fulcrum_lstm_make(
     size_t *taken, size_t input_count, size_t unit_count);
-
-/* Multiply-adds of the forward pass of one row. */
-double fulcrum_lstm_mac_count(const struct fulcrum_lstm *layer);
 
 /* Random weights; biases are zero, but 1 for the forget gates (Gers et al., 2000). */
 void fulcrum_lstm_init(

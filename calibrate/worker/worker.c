@@ -18,7 +18,6 @@
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,14 +26,12 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/time.h>
-#include <sys/types.h>
 #include <unistd.h>
 
 #include "calibrate/actor/actor.h"
 #include "calibrate/fulcrum_env.h"
 #include "calibrate/stopwatch.h"
 #include "calibrate/worker/worker_protocol.h"
-#include "model/status.h"
 #include "model/try.h"
 
 /* Commands, replies, and what is made of their absence. */
@@ -398,11 +395,10 @@ static int worker_tell(
     do {
         sent = send(worker->process.socket, command, sizeof *command, MSG_NOSIGNAL);
     } while (sent < 0 && errno == EINTR);
-    if (sent == (ssize_t)sizeof *command) {
-        return 1;
+    if (sent != (ssize_t)sizeof *command) {
+        fail_dead(worker, command->code);
     }
-    fail_dead(worker, command->code);
-    return 0;
+    return sent == (ssize_t)sizeof *command;
 }
 
 /* Exchanges between two looks at what it prints. */
@@ -412,23 +408,6 @@ static int worker_tell(
 #define ROWS_BYTE_MAX ((size_t)1 << 20)
 #define ROW_COUNT_MAX ((size_t)4096)
 #define TIME_COUNT    ((size_t)4096)
-
-static bool is_element_finite(const float *values, size_t count, size_t *place)
-{
-    /* Zero times anything but a finite value is no number: the loop has no branch. */
-    float sum = 0.0F;
-    for (size_t i = 0; i < count; i++) {
-        sum += 0.0F * values[i];
-    }
-    if (sum == 0.0F) {
-        return 1;
-    }
-    *place = 0;
-    while (isfinite(values[*place])) {
-        (*place)++;
-    }
-    return 0;
-}
 
 static int guards_hold(const unsigned char *from, const unsigned char *to)
 {
@@ -480,13 +459,15 @@ static int exchange(struct fulcrum_env *worker, struct fulcrum_worker_command co
             worker->observation_byte, step);
         return 0;
     }
-    size_t place = 0;
-    if (worker->description.observation_kind == FULCRUM_ENV_FLOAT32 &&
-        !is_element_finite((const float *)(const void *)observation,
-            (size_t)worker->description.observation_count, &place)) {
-        worker_fail(worker, "element %zu of the observation after step %llu is %g",
-            place, step, (double)((const float *)(const void *)observation)[place]);
-        return 0;
+    if (worker->description.observation_kind == FULCRUM_ENV_FLOAT32) {
+        const float *values = (const float *)(const void *)observation;
+        size_t count = (size_t)worker->description.observation_count;
+        size_t place = fulcrum_worker_first_odd(values, count);
+        if (place < count) {
+            worker_fail(worker, "element %zu of the observation after step %llu is %g",
+                place, step, (double)values[place]);
+            return 0;
+        }
     }
     return 1;
 }
@@ -1043,57 +1024,41 @@ static enum fulcrum_status set_loop(struct fulcrum_actor_shared *shared,
     return set_python(shared, options, "/fulcrum_loop.py", err);
 }
 
-static enum fulcrum_status plugin_open(const struct fulcrum_actor_options *options,
-    struct fulcrum_actor_shared **out, struct fulcrum_actor_info *info,
-    struct fulcrum_error *err)
-{
-    return open_with((struct kind){"", set_plugin}, options, out, info, err);
-}
-
-static enum fulcrum_status gym_open(const struct fulcrum_actor_options *options,
-    struct fulcrum_actor_shared **out, struct fulcrum_actor_info *info,
-    struct fulcrum_error *err)
-{
-    return open_with((struct kind){"", set_gym}, options, out, info, err);
-}
-
-#define WORKER_MEMBERS                                                                 \
-    .close = worker_close, .env_new = worker_env_new, .env_free = worker_env_free,     \
-    .step = worker_step, .reset = worker_reset, .await = worker_await,                 \
-    .failure = worker_failure, .step_many = worker_step_many, .cpu_s = worker_cpu_s,   \
-    .memory_byte = worker_memory_byte
-
-const struct fulcrum_actor fulcrum_actor_plugin = {
-    .name = "plugin",
-    .summary = "an environment of one's own in C (--plugin; docs/environments.md)",
-    .open = plugin_open,
-    WORKER_MEMBERS,
-};
-
-const struct fulcrum_actor fulcrum_actor_gym = {
-    .name = "gym",
-    .summary = "any environment of Gymnasium (--env; needs Python)",
-    .open = gym_open,
-    WORKER_MEMBERS,
-};
-
-/* Loops of training frameworks, in fulcrum_loop.py and the folder frameworks. */
-#define LOOP(symbol, told_name, told_summary)                                          \
+#define WORKER(symbol, told_name, told_summary, time_or_null, told_loop, setter)       \
     static enum fulcrum_status symbol##_open(                                          \
         const struct fulcrum_actor_options *options,                                   \
         struct fulcrum_actor_shared **out, struct fulcrum_actor_info *info,            \
         struct fulcrum_error *err)                                                     \
     {                                                                                  \
         return open_with(                                                              \
-            (struct kind){(told_name), set_loop}, options, out, info, err);            \
+            (struct kind){(told_loop), (setter)}, options, out, info, err);            \
     }                                                                                  \
     const struct fulcrum_actor fulcrum_actor_##symbol = {                              \
         .name = (told_name),                                                           \
         .summary = (told_summary),                                                     \
         .open = symbol##_open,                                                         \
-        .time = worker_time,                                                           \
-        WORKER_MEMBERS,                                                                \
+        .close = worker_close,                                                         \
+        .env_new = worker_env_new,                                                     \
+        .env_free = worker_env_free,                                                   \
+        .step = worker_step,                                                           \
+        .reset = worker_reset,                                                         \
+        .await = worker_await,                                                         \
+        .failure = worker_failure,                                                     \
+        .step_many = worker_step_many,                                                 \
+        .cpu_s = worker_cpu_s,                                                         \
+        .memory_byte = worker_memory_byte,                                             \
+        .time = (time_or_null),                                                        \
     };
+
+WORKER(plugin, "plugin",
+    "an environment of one's own in C (--plugin; docs/environments.md)", NULL, "",
+    set_plugin)
+WORKER(
+    gym, "gym", "any environment of Gymnasium (--env; needs Python)", NULL, "", set_gym)
+
+/* Loops of training frameworks, in fulcrum_loop.py and the folder frameworks. */
+#define LOOP(symbol, name, summary)                                                    \
+    WORKER(symbol, name, summary, worker_time, name, set_loop)
 
 FULCRUM_VECTORS(LOOP)
 FULCRUM_FRAMEWORKS(LOOP)

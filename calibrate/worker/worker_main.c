@@ -320,20 +320,6 @@ static void create(struct server *server, const struct fulcrum_worker_command *c
     reset(server);
 }
 
-/* Every step's observation is looked at, though only the last one is handed over. */
-static bool is_finite(const struct server *server)
-{
-    if (server->description.observation_kind != FULCRUM_ENV_FLOAT32) {
-        return 1;
-    }
-    /* Zero times anything but a finite value is no number: the loop has no branch. */
-    float sum = 0.0F;
-    for (size_t i = 0; i < server->description.observation_count; i++) {
-        sum += 0.0F * server->observation[i];
-    }
-    return sum == 0.0F;
-}
-
 static int step(struct server *server, uint64_t row)
 {
     const float *rows =
@@ -347,14 +333,15 @@ static int step(struct server *server, uint64_t row)
     if (result != FULCRUM_ENV_ON && result != FULCRUM_ENV_END) {
         fail(server, "step %llu returned %d, expected 0 or 1",
             (unsigned long long)server->word[FULCRUM_WORKER_STEP_NUMBER], result);
-    } else if (!is_finite(server)) {
-        size_t place = 0;
-        while (isfinite(server->observation[place])) {
-            place++;
+    } else if (server->description.observation_kind == FULCRUM_ENV_FLOAT32) {
+        /* Every step's is looked at, though only the last one is handed over. */
+        size_t count = server->description.observation_count;
+        size_t place = fulcrum_worker_first_odd(server->observation, count);
+        if (place < count) {
+            fail(server, "element %zu of the observation after step %llu is %g", place,
+                (unsigned long long)server->word[FULCRUM_WORKER_STEP_NUMBER],
+                (double)server->observation[place]);
         }
-        fail(server, "element %zu of the observation after step %llu is %g", place,
-            (unsigned long long)server->word[FULCRUM_WORKER_STEP_NUMBER],
-            (double)server->observation[place]);
     }
     return result;
 }

@@ -242,7 +242,7 @@ static size_t add_children(pid_t parent, pid_t out[FAMILY_MOST], size_t count)
     for (; task != NULL; task = readdir(tasks)) {
         (void)snprintf(path, sizeof path, "/proc/%ld/task/%s/children", (long)parent,
             task->d_name);
-        if (!fulcrum_host_read_line("", path, text, sizeof text)) {
+        if (!fulcrum_host_read_line("", path, "", text, sizeof text)) {
             continue;
         }
         /* Every number has a space behind it: one that was cut off has none. */
@@ -477,16 +477,10 @@ double fulcrum_worker_process_memory_byte(const struct fulcrum_worker_process *p
 static double shared_out_byte(pid_t pid)
 {
     char path[64];
-    char line[128] = "";
+    char line[128];
     (void)snprintf(path, sizeof path, "/proc/%ld/smaps_rollup", (long)pid);
-    FILE *file = fopen(path, "re");
-    while (file != NULL && fgets(line, sizeof line, file) != NULL &&
-           strncmp(line, "Pss:", 4) != 0) {
-    }
-    if (file != NULL) {
-        (void)fclose(file);
-    }
-    return strncmp(line, "Pss:", 4) == 0 ? 1024.0 * strtod(line + 4, NULL) : 0.0;
+    bool is_told = fulcrum_host_read_line("", path, "Pss:", line, sizeof line);
+    return is_told ? 1024.0 * strtod(line + 4, NULL) : 0.0;
 }
 
 double fulcrum_worker_process_excess_byte(

@@ -7,6 +7,8 @@
 #ifndef FULCRUM_CALIBRATE_WORKER_WORKER_PROTOCOL_H
 #define FULCRUM_CALIBRATE_WORKER_WORKER_PROTOCOL_H
 
+#include <math.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #define FULCRUM_WORKER_PROTOCOL 1
@@ -90,5 +92,20 @@ enum fulcrum_worker_phase {
 /* Around the observation, and all of the last page, which a worker may protect. */
 #define FULCRUM_WORKER_GUARD      0xA5
 #define FULCRUM_WORKER_GUARD_BYTE 64
+
+/* The place of the first element that is no finite number; `count` where all are. */
+static inline size_t fulcrum_worker_first_odd(const float *values, size_t count)
+{
+    /* Zero times anything but a finite value is no number: the loop has no branch. */
+    float sum = 0.0F;
+    for (size_t i = 0; i < count; i++) {
+        sum += 0.0F * values[i];
+    }
+    size_t place = sum == 0.0F ? count : 0;
+    while (place < count && isfinite(values[place])) {
+        place++;
+    }
+    return place;
+}
 
 #endif
