@@ -212,8 +212,6 @@ double fulcrum_contour_length(const struct fulcrum_contour_line *line)
     return length;
 }
 
-/* Where on a line its label breaks it, clear of other lines. */
-
 /* Labels are tried this far from each other. */
 static const double stride_pt = 4.0;
 /* Clearance to lines of others. */
