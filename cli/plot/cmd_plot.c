@@ -1,7 +1,6 @@
 /* cmd_plot.c - `fulcrum plot`: one chart from what fulcrum wrote. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <math.h>
-#include <stdbool.h>
 #include <string.h>
 #include <strings.h>
 

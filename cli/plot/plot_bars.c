@@ -3,7 +3,6 @@
 #include "cli/plot/plot_job.h"
 
 #include <math.h>
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,6 @@
 /* plot_calibration.c - charts of a calibration's samples and fits. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <math.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -3,7 +3,6 @@
 #include "cli/plot/plot_job.h"
 
 #include <math.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -469,13 +468,11 @@ enum fulcrum_status fulcrum_plot_parity_add(const struct fulcrum_plot_job *job,
     struct parity parity = {.points = fulcrum_chart_table(result, "points")};
     size_t rows = fulcrum_table_rows(parity.points);
     size_t references = 0;
-    size_t fitted = 0;
     bool is_relative = false;
     (void)job;
     (void)err;
     for (size_t i = 0; i < rows; i++) {
         add_comparison(&parity, i);
-        fitted += fulcrum_plot_says(parity.points, i, "state", "fitted") ? 1 : 0;
         is_relative |=
             units_of(fulcrum_chart_words(parity.points, i, "quantity")) == NULL;
     }
@@ -493,6 +490,7 @@ enum fulcrum_status fulcrum_plot_parity_add(const struct fulcrum_plot_job *job,
     for (size_t k = 0; k < sizeof units / sizeof units[0]; k++) {
         add_unit_finding(result, parity.points, units[k]);
     }
+    size_t fitted = count_rows(parity.points, "state", "fitted", rows);
     fulcrum_result_print(result, "chart_subtitle", NULL,
         "%zu references: %zu points predicted, %zu fitted", references, rows - fitted,
         fitted);

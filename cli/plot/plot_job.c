@@ -3,7 +3,6 @@
 #include "cli/plot/plot_job.h"
 
 #include <math.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 

@@ -3,6 +3,8 @@
 #ifndef FULCRUM_CLI_PLOT_PLOT_JOB_H
 #define FULCRUM_CLI_PLOT_PLOT_JOB_H
 
+#include <stdbool.h>
+
 #include "calibrate/reference/validation.h"
 #include "cli/option.h"
 #include "model/design/calibration.h"
@@ -173,8 +175,6 @@ FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_plot_heat_draw(
     const struct fulcrum_plot_job *job, const struct fulcrum_result *result,
     const struct fulcrum_chart_text *text, struct fulcrum_canvas *canvas,
     struct fulcrum_error *err);
-
-/* What several charts need. */
 
 /* Columns that are fields of machine, workload, calibration or run and vary. */
 struct fulcrum_plot_fields {

@@ -8,7 +8,6 @@
  * or from the point they refer to, in more than x do not belong on the chart.
  */
 #include <math.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 

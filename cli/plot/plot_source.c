@@ -6,7 +6,6 @@
 
 #include <math.h>
 #include <stdarg.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +14,6 @@
 #include "cli/message.h"
 #include "model/design/design.h"
 #include "model/quantity.h"
-#include "model/status.h"
 #include "model/try.h"
 #include "presets/io/csv.h"
 #include "presets/load/preset.h"

@@ -3,7 +3,6 @@
 #include "cli/plot/plot_job.h"
 
 #include <math.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -108,8 +107,6 @@ static enum fulcrum_status find_axes(const struct fulcrum_plot_job *job,
     }
     return FULCRUM_OK;
 }
-
-/* Machines that people know, to be marked on charts. */
 
 enum { LANDMARKS_MAX = 12 };
 

@@ -10,7 +10,6 @@
 #include "cli/fulcrum_report_css.h"
 #include "cli/report/report_section.h"
 #include "model/try.h"
-#include "plots/chart/canvas.h"
 
 static void print_escaped(FILE *out, const char *format, va_list args)
 {
@@ -44,8 +43,6 @@ void fulcrum_html_element(FILE *out, const char *tag, const char *format, ...)
     va_end(args);
 }
 
-/* The table with ", with 90 % intervals" behind its caption where `machine` has them.
- */
 static void write_table(const struct fulcrum_table *table,
     struct fulcrum_report_case *machine, struct fulcrum_html_view view, FILE *out)
 {
@@ -225,7 +222,7 @@ static void write_replies(const struct fulcrum_report_section *section,
             (void)fprintf(out, "<p>%s</p>\n", section->text);
         }
         if (i == 0 && figure->chart != NULL &&
-            (figure->only == NULL || figure->only(machine))) {
+            (section->is_drawn == NULL || section->is_drawn(machine))) {
             fulcrum_report_draw(figure, reply->result, out);
         }
         for (size_t k = 0;

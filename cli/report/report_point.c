@@ -222,8 +222,6 @@ const struct fulcrum_report_section fulcrum_report_power = {
     .write = write_power,
 };
 
-/* How far stored predictions are off where figures are known. */
-
 /* Points of one reference, calibration and quantity that a fit has seen, or has not. */
 struct error_set {
     const char *texts[4]; /* as set_keys has them */
@@ -354,8 +352,6 @@ const struct fulcrum_report_section fulcrum_report_accuracy = {
     .title = "How accurate is this?",
     .write = write_accuracy,
 };
-
-/* Every value behind the prediction, and where it came from. */
 
 /* Origins as predict names them, from what is surest to what is not. */
 static const struct origin {

@@ -435,13 +435,9 @@ static const struct fulcrum_report_section partition_section = {
     .lines = {"partition"},
     .text = "What several processes would do on one GPU: taking turns, on shares of "
             "its SMs (MPS), or in slices of everything (MIG).",
-    .figure = {.label = "The stages of training on parts of one GPU, and the gain of "
-                        "each placement",
-        .content = FULCRUM_PLOT_PLACEMENTS,
-        .chart = &fulcrum_chart_partition,
-        .only = fulcrum_report_is_resident,
-        .height_pt = 480.0,
-        .narrow_height_pt = 520.0},
+    FIGURE("The stages of training on parts of one GPU, and the gain of each placement",
+        FULCRUM_PLOT_PLACEMENTS, &fulcrum_chart_partition, 480.0, 520.0),
+    .is_drawn = fulcrum_report_is_resident,
     .tables = {{"placements",
         {.caption = "Placements on one GPU",
             .columns = "placement=placement;steps_per_s=steps;"

@@ -36,8 +36,6 @@ FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_reply_ask(struct fulcrum_reply *r
 /* Leaves it empty. */
 void fulcrum_reply_clear(struct fulcrum_reply *reply);
 
-/* What one report is about, and what other commands said of it. */
-
 enum {
     FULCRUM_REPORT_MACHINES_MOST = 8,
     FULCRUM_REPORT_SECTIONS_MOST = 32,
@@ -120,10 +118,9 @@ void fulcrum_report_table(struct fulcrum_result *rows,
 struct fulcrum_report_figure {
     const char *label; /* what it shows, in words */
     enum fulcrum_plot_content content;
-    const struct fulcrum_chart *chart;                 /* NULL: none */
-    double height_pt;                                  /* of 620 points of width */
-    double narrow_height_pt;                           /* of 300: what a phone shows */
-    bool (*only)(struct fulcrum_report_case *machine); /* where it is; NULL: always */
+    const struct fulcrum_chart *chart; /* NULL: none */
+    double height_pt;                  /* of 620 points of width */
+    double narrow_height_pt;           /* of 300: what a phone shows */
     int parts; /* of a breakdown: index of fulcrum_breakdowns, */
     int scale; /* and of enum fulcrum_row_scale */
 };
@@ -174,6 +171,7 @@ struct fulcrum_report_section {
         struct fulcrum_report_case *machine, size_t i, struct fulcrum_argv_text *words);
     const char *text; /* a paragraph */
     struct fulcrum_report_figure figure;
+    bool (*is_drawn)(struct fulcrum_report_case *machine); /* NULL: always */
     struct {
         const char *key; /* of the result's table; NULL: none */
         struct fulcrum_html_view view;

@@ -50,8 +50,6 @@ struct fulcrum_canvas {
     struct fulcrum_error failure;
 };
 
-/* Draws a page with Cairo and sets its text with Pango. */
-
 /* Whoever reads the same page twice must get the same bytes, so time stands still. */
 static const char pdf_date[] = "2000-01-01T00:00:00Z";
 static const char font_families[] = "DejaVu Sans, Liberation Sans, sans-serif";

@@ -11,7 +11,6 @@
 #include "plots/chart/contour.h"
 
 #include <math.h>
-#include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
 
@@ -290,8 +289,7 @@ int fulcrum_line_label_find(const struct fulcrum_line_crowd *crowd, size_t own,
     double best_pt = 0.0;
     double start_pt = 0.0; /* of a piece, along the line */
     size_t tried = 0;
-    if (line == NULL ||
-        fulcrum_contour_length(line) < least_lengths * extent.width_pt) {
+    if (line == NULL || most < least_lengths * extent.width_pt) {
         return 0;
     }
     for (size_t i = 1; i < line->count; i++) {

@@ -4,7 +4,6 @@
 
 #include <assert.h>
 #include <math.h>
-#include <stdbool.h>
 #include <string.h>
 
 #include "model/result.h"
@@ -145,7 +144,7 @@ struct look {
     enum fulcrum_marker_shape shape;
 };
 
-static const struct look looks[] = {
+static const struct look looks[FULCRUM_SWATCH_BLANK + 1] = {
     [FULCRUM_SWATCH_LINE] = {.line_pt = -1.0},
     [FULCRUM_SWATCH_LINE_AND_MARKER] = {.line_pt = -1.0,
         .marker_pt = -1.0,
@@ -178,8 +177,6 @@ static const struct look looks[] = {
         .border_pt = 1.4,
         .fill = FULCRUM_MARKER_HOLLOW,
         .rgb = FULCRUM_TONE_INK},
-    [FULCRUM_SWATCH_HATCH] = {.line_pt = 0.0},
-    [FULCRUM_SWATCH_BLANK] = {.line_pt = 0.0},
 };
 
 /* Swatches are decoration: none counts as data. */

@@ -6,9 +6,7 @@
 #include "plots/chart/canvas.h"
 #include "plots/chart/chart.h"
 
-/* The line above a picture: what is shown, and what there is to see. */
-
-/* Borrowed. */
+/* The line above a picture: what is shown, and what there is to see. Borrowed. */
 struct fulcrum_header {
     const char *title;   /* may be NULL */
     const char *finding; /* at the right, or below where both do not fit; may be NULL */

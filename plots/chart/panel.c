@@ -237,8 +237,6 @@ void fulcrum_stack_fit(const struct fulcrum_canvas *canvas, struct fulcrum_stack
     }
 }
 
-/* Draws panels that have their place: grid, series, titles, labels. */
-
 /* Up to here a line shows its points; beyond, markers would hide it. */
 static const size_t few_points = 24;
 

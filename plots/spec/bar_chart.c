@@ -517,56 +517,39 @@ static const struct fulcrum_row *rows_of(struct picture *picture,
     return rows;
 }
 
-static struct fulcrum_axis_options options_of(const struct picture *picture,
-    const struct panel *panel, const struct fulcrum_bar_panel *from)
-{
-    bool is_stack = from->spans[0].key == NULL;
-    const char *unit = from->unit_column != NULL
-                           ? words_at(picture, panel->first, from->unit_column)
-                           : from->unit;
-    bool has_unit =
-        picture->scale != FULCRUM_ROW_SHARE && unit != NULL && unit[0] != '\0';
-    double pad_frac = from->is_number ? 0.03 : 0.01;
-    return (struct fulcrum_axis_options){.kind = FULCRUM_AXIS_LINEAR,
-        .pad_frac = is_stack ? pad_frac : 0.04,
-        .from_zero = is_stack || from->reach > 0.0,
-        .unit = has_unit ? unit : NULL};
-}
-
-/* A line through all rows; NAN: none. */
-static double centre_of(const struct picture *picture, const struct panel *panel,
-    const struct fulcrum_bar_panel *from)
-{
-    if (from->centre_column != NULL) {
-        return number_at(picture, panel->first, from->centre_column);
-    }
-    bool is_stack = from->spans[0].key == NULL;
-    return is_stack && !(from->centre > 0.0) ? (double)NAN : from->centre;
-}
-
 static struct fulcrum_rows lay_rows(struct picture *picture, const struct panel *panel,
     const struct fulcrum_bar_panel *from)
 {
     picture->table = panel->table;
     bool is_share = picture->scale == FULCRUM_ROW_SHARE;
+    bool is_stack = from->spans[0].key == NULL;
+    double stack_pad_frac = from->is_number ? 0.03 : 0.01;
+    double centre = is_stack && !(from->centre > 0.0) ? (double)NAN : from->centre;
+    const char *unit = from->unit_column != NULL
+                           ? words_at(picture, panel->first, from->unit_column)
+                           : from->unit;
+    bool has_unit = !is_share && unit != NULL && unit[0] != '\0';
     const char *finding = from->finding != NULL
                               ? words_at(picture, panel->first, from->finding)
                               : picture->finding;
-    struct fulcrum_rows rows = {.title = from->title,
+    return (struct fulcrum_rows){
+        .title = from->group != NULL ? words_at(picture, panel->first, from->group)
+                                     : from->title,
         .finding = finding[0] != '\0' ? finding : NULL,
         .x_label = is_share ? "share of the whole" : from->x_label,
         .rows = rows_of(picture, panel, from),
         .count = panel->shown,
-        .options = options_of(picture, panel, from),
-        .centre = centre_of(picture, panel, from),
+        .options = {.kind = FULCRUM_AXIS_LINEAR,
+            .pad_frac = is_stack ? stack_pad_frac : 0.04,
+            .from_zero = is_stack || from->reach > 0.0,
+            .unit = has_unit ? unit : NULL},
+        .centre = from->centre_column != NULL
+                      ? number_at(picture, panel->first, from->centre_column)
+                      : centre,
         .reach = from->reach > 0.0 ? from->reach : (double)NAN,
         .left_out = panel->left_out,
         .lines_per_row = from->lines_per_row,
         .row_most_pt = from->row_most_pt};
-    if (from->group != NULL) {
-        rows.title = words_at(picture, panel->first, from->group);
-    }
-    return rows;
 }
 
 /* Whether some row that is shown has the span. */

@@ -9,14 +9,12 @@
 #include "plots/spec/heat_chart.h"
 
 #include <math.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "model/min_max.h"
 #include "model/try.h"
-#include "plots/chart/canvas.h"
 #include "plots/chart/contour.h"
 #include "plots/chart/page.h"
 
@@ -424,11 +422,6 @@ static enum fulcrum_status read_machines(
     return FULCRUM_OK;
 }
 
-static void take_place(struct picture *picture, struct fulcrum_rect rect)
-{
-    picture->taken[picture->taken_count++] = rect;
-}
-
 /* Beyond its ends an axis clamps, and a mark there would stand at a wrong value. */
 static bool is_within(const struct fulcrum_axis *axis, double value)
 {
@@ -440,7 +433,8 @@ static void place_markers(struct picture *picture)
 {
     picture->taken_count = 0;
     if (has_star(picture)) {
-        take_place(picture, fulcrum_rect_around(best_spot(picture), star_extent));
+        picture->taken[picture->taken_count++] =
+            fulcrum_rect_around(best_spot(picture), star_extent);
     }
     for (size_t k = 0; k < picture->tag_count; k++) {
         struct tag *tag = &picture->tags[k];
@@ -449,7 +443,8 @@ static void place_markers(struct picture *picture)
         if (!tag->is_beyond) {
             tag->spot = (struct fulcrum_spot){fulcrum_axis_at(&picture->x.axis, tag->x),
                 fulcrum_axis_at(&picture->y.axis, tag->y)};
-            take_place(picture, fulcrum_rect_around(tag->spot, marker_extent));
+            picture->taken[picture->taken_count++] =
+                fulcrum_rect_around(tag->spot, marker_extent);
         }
     }
 }
@@ -708,7 +703,7 @@ static void lay_out(struct fulcrum_canvas *canvas, const struct fulcrum_page *pa
         tag->is_placed = !tag->is_beyond &&
                          fulcrum_label_find(&room, tag->spot, extent, &tag->place);
         if (tag->is_placed) {
-            take_place(picture, tag->place.rect);
+            picture->taken[picture->taken_count++] = tag->place.rect;
         }
     }
 }
