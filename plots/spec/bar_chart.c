@@ -94,7 +94,8 @@ static struct picture *begin(
     struct fulcrum_canvas *canvas, const struct fulcrum_bar_chart_data *data)
 {
     static const size_t styles[] = {0, 1, 2, 3, 4, 6, 7, 5, 8};
-    const struct fulcrum_bar_chart *chart = data->chart;
+    static const struct fulcrum_bar_chart none = {.table = ""};
+    const struct fulcrum_bar_chart *chart = data->chart != NULL ? data->chart : &none;
     struct picture *picture = fulcrum_canvas_room(canvas, 1, sizeof *picture);
     *picture = (struct picture){.canvas = canvas,
         .chart = chart,
