@@ -624,7 +624,7 @@ enum fulcrum_status fulcrum_speed_draw(const struct fulcrum_speed *speed,
     TRY_OR_END(fulcrum_result_check(result, err));
     TRY_OR_END(fulcrum_canvas_new(&canvas, chart->width_pt, chart->height_pt, err));
     TRY_OR_END(fulcrum_chart_draw(&fulcrum_chart_cost, canvas, &data, err));
-    status = fulcrum_plot_write(canvas, chart->path, NULL, err);
+    status = fulcrum_plot_write(canvas, chart->path, 0.0, err);
 end:
     fulcrum_canvas_free(canvas);
     fulcrum_result_free(result);

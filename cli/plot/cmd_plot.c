@@ -1,7 +1,6 @@
 /* cmd_plot.c - `fulcrum plot`: one chart from what fulcrum wrote. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <math.h>
-#include <stdbool.h>
 #include <string.h>
 #include <strings.h>
 
@@ -125,13 +124,12 @@ static enum fulcrum_status check_content(const struct fulcrum_plot_job *job,
 static enum fulcrum_status save(
     struct fulcrum_plot_job *job, const char *path, struct fulcrum_error *err)
 {
-    const struct fulcrum_save_options options = {
-        .png_width_px = isnan(job->width_px) ? 0.0 : job->width_px};
+    double png_width_px = isnan(job->width_px) ? 0.0 : job->width_px;
     struct fulcrum_canvas *canvas = NULL;
     TRY(fulcrum_canvas_new(&canvas, job->width_pt, job->height_pt, err));
     enum fulcrum_status status = fulcrum_plot_draw(job, canvas, err);
     if (status == FULCRUM_OK) {
-        status = fulcrum_plot_write(canvas, path, &options, err);
+        status = fulcrum_plot_write(canvas, path, png_width_px, err);
     }
     fulcrum_canvas_free(canvas);
     return status;

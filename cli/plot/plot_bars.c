@@ -3,7 +3,6 @@
 #include "cli/plot/plot_job.h"
 
 #include <math.h>
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,11 +15,8 @@
 #include "model/interval.h"
 #include "model/quantity.h"
 #include "model/stage_kind.h"
-#include "model/string.h"
 #include "model/try.h"
 #include "model/whatif/component_cost.h"
-#include "plots/chart/axis.h"
-#include "plots/spec/charts.h"
 
 /* Of a normal distribution, 90 % lie within so many standard deviations. */
 static const double normal_90 = 1.645;
@@ -35,9 +31,8 @@ static const char *const common_keys[COMMONS] = {"workload", "machine", "calibra
 struct breakdown {
     const struct fulcrum_bar_chart *chart;
     struct fulcrum_plot_source *files; /* the first is borrowed */
-    size_t count;
-    const char *common[COMMONS]; /* "": files differ in it */
-    struct fulcrum_table *table; /* of the chart */
+    const char *common[COMMONS];       /* "": files differ in it */
+    struct fulcrum_table *table;       /* of the chart */
     struct fulcrum_string footnote;
 };
 
@@ -105,7 +100,7 @@ static enum fulcrum_status add_points_of(struct breakdown *breakdown,
     const struct fulcrum_bar_chart_data data = {
         .chart = breakdown->chart, .result = file->result};
     const struct fulcrum_table *from =
-        fulcrum_bar_chart_table(breakdown->chart, file->result);
+        fulcrum_chart_table(file->result, breakdown->chart->table);
     const struct fulcrum_plot_fields fields = fulcrum_plot_fields_of(from);
     size_t rows = fulcrum_table_rows(from);
     size_t known = 0;
@@ -161,8 +156,7 @@ enum fulcrum_status fulcrum_plot_breakdown_add(const struct fulcrum_plot_job *jo
 {
     size_t count = job->more.count + 1;
     struct breakdown breakdown = {.chart = fulcrum_breakdowns[job->parts],
-        .files = fulcrum_allocate(count, sizeof *breakdown.files),
-        .count = count};
+        .files = fulcrum_allocate(count, sizeof *breakdown.files)};
     enum fulcrum_status status = FULCRUM_OK;
     breakdown.table = fulcrum_result_table(result, breakdown.chart->table, NULL);
     breakdown.files[0] = job->source;
@@ -171,13 +165,13 @@ enum fulcrum_status fulcrum_plot_breakdown_add(const struct fulcrum_plot_job *jo
     }
     /* Texts that all points of all files share, and whether a file has several. */
     bool has_groups = false;
-    for (size_t i = 0; i < breakdown.count; i++) {
+    for (size_t i = 0; i < count; i++) {
         struct fulcrum_result *from = breakdown.files[i].result;
-        if (fulcrum_bar_chart_table(breakdown.chart, from) == NULL) {
+        if (fulcrum_chart_table(from, breakdown.chart->table) == NULL) {
             make_row(from, breakdown.chart->table);
         }
         const struct fulcrum_table *table =
-            fulcrum_bar_chart_table(breakdown.chart, from);
+            fulcrum_chart_table(from, breakdown.chart->table);
         has_groups |= fulcrum_table_rows(table) > 1;
         for (size_t k = 0; k < COMMONS; k++) {
             const char *text = fulcrum_plot_text_of(from, table, common_keys[k]);
@@ -224,11 +218,11 @@ struct machine {
  */
 static struct machine machine_at(const struct fulcrum_table *table, size_t first)
 {
-    const char *name = fulcrum_plot_text(table, first, "machine");
+    const char *name = fulcrum_chart_words(table, first, "machine");
     struct machine machine = {.end = first};
     double whole_s = 0.0;
     while (machine.end < fulcrum_table_rows(table) &&
-           strcmp(fulcrum_plot_text(table, machine.end, "machine"), name) == 0) {
+           strcmp(fulcrum_chart_words(table, machine.end, "machine"), name) == 0) {
         double part_s = fmax(0.0, fulcrum_plot_number(table, machine.end, "gpu_s"));
         double part_frac =
             fmax(0.0, fulcrum_plot_number(table, machine.end, "gpu_frac"));
@@ -245,14 +239,14 @@ enum fulcrum_status fulcrum_plot_components_add(const struct fulcrum_plot_job *j
     struct fulcrum_result *result, struct fulcrum_error *err)
 {
     struct fulcrum_table *table =
-        fulcrum_bar_chart_table(&fulcrum_bars_components, result);
+        fulcrum_chart_table(result, fulcrum_bars_components.table);
     const struct machine first = machine_at(table, 0);
     bool is_clipped = false;
     char others[100] = "";
     (void)job;
     for (size_t i = 0; i < fulcrum_table_rows(table); i++) {
         const struct fulcrum_bar_part *parts = fulcrum_bars_components.parts;
-        const char *component = fulcrum_plot_text(table, i, "component");
+        const char *component = fulcrum_chart_words(table, i, "component");
         double rate = fulcrum_plot_number(table, i, "steps_per_s");
         bool is_known = false;
         for (size_t k = 0; k < FULCRUM_BAR_PARTS_MAX && parts[k].key != NULL; k++) {
@@ -265,7 +259,8 @@ enum fulcrum_status fulcrum_plot_components_add(const struct fulcrum_plot_job *j
             "row %zu: steps_per_s = %.6g: expected a number above 0", i + 1, rate);
     }
     FAIL_IF(!(first.gpu_s > 0.0), err, FULCRUM_ERR_FORMAT,
-        "machine %s: no GPU time in its rows", fulcrum_plot_text(table, 0, "machine"));
+        "machine %s: no GPU time in its rows",
+        fulcrum_chart_words(table, 0, "machine"));
     for (size_t i = 0; i < fulcrum_table_rows(table);) {
         const struct machine machine = machine_at(table, i);
         double per_s =
@@ -401,17 +396,15 @@ enum fulcrum_status fulcrum_plot_gpu_time_add(const struct fulcrum_plot_job *job
     }
     machines = strcmp(machines, "none") == 0 ? NULL : machines;
     /* Another GPU's times are scaled ones, with the spread that this has. */
-    const char *list = machines;
-    const struct fulcrum_gpu *from = &reference->design.machine.gpu;
-    while (list != NULL) {
+    while (machines != NULL) {
         char machine[64];
         struct fulcrum_design design;
-        TRY(fulcrum_plot_next_machine(&list, machine, &design, err));
+        TRY(fulcrum_plot_next_machine(&machines, machine, &design, err));
         const struct fulcrum_gpu *its_gpu = &design.machine.gpu;
         if (design.machine.accelerator == FULCRUM_ACCELERATOR_GPU &&
-            strcmp(its_gpu->name, from->name) != 0) {
+            strcmp(its_gpu->name, gpu->name) != 0) {
             add_bar(table, its_gpu->name,
-                fulcrum_gpu_scale(&reference->design.workload.network, from, its_gpu),
+                fulcrum_gpu_scale(&reference->design.workload.network, gpu, its_gpu),
                 pow(FULCRUM_GPU_SPREAD_FACTOR, normal_90));
         }
     }
@@ -509,18 +502,6 @@ static void add_span(struct fulcrum_table *table, const char *key, double lo, do
 
 /* --- Fits --- */
 
-/* "20 us": a number of up to `digits`, with the unit where it takes prefixes. */
-struct number_text {
-    char chars[32];
-};
-
-static struct number_text si(double value, int digits, const char *unit)
-{
-    struct number_text text = {""};
-    fulcrum_si_text(text.chars, sizeof text.chars, value, digits, unit);
-    return text;
-}
-
 /* On the scale where the error of a parameter is taken to be normal. */
 static double on_scale(enum fulcrum_scale scale, double value)
 {
@@ -537,8 +518,8 @@ static double on_scale(enum fulcrum_scale scale, double value)
 static enum fulcrum_status add_parameter(
     struct fulcrum_table *table, size_t row, struct fulcrum_error *err)
 {
-    const char *scale_name = fulcrum_plot_text(table, row, "scale");
-    const char *path = fulcrum_plot_text(table, row, "path");
+    const char *scale_name = fulcrum_chart_words(table, row, "scale");
+    const char *path = fulcrum_chart_words(table, row, "path");
     const struct fulcrum_field *field = fulcrum_field_find(path);
     const char *unit = field != NULL && field->unit[0] != '\0' ? field->unit : NULL;
     double prior = fulcrum_plot_number(table, row, "prior");
@@ -570,11 +551,13 @@ static enum fulcrum_status add_parameter(
         table, "shown_name", NULL, field != NULL ? field->meaning : path);
     if (isfinite(low)) {
         fulcrum_plot_print(table, "shown_text", "%s \xe2\x86\x92 %s (%s to %s)",
-            si(prior, 2, unit).chars, si(fitted, 2, unit).chars, si(low, 2, unit).chars,
-            si(high, 2, unit).chars);
+            fulcrum_si_text(prior, 2, unit).chars,
+            fulcrum_si_text(fitted, 2, unit).chars, fulcrum_si_text(low, 2, unit).chars,
+            fulcrum_si_text(high, 2, unit).chars);
     } else {
         fulcrum_plot_print(table, "shown_text", "%s \xe2\x86\x92 %s",
-            si(prior, 2, unit).chars, si(fitted, 2, unit).chars);
+            fulcrum_si_text(prior, 2, unit).chars,
+            fulcrum_si_text(fitted, 2, unit).chars);
     }
     add_span(table, "prior_z", -normal_90, normal_90);
     add_span(table, is_identified ? "posterior_z" : "open_z", lo, hi);
@@ -622,13 +605,13 @@ enum fulcrum_status fulcrum_plot_fit_add(const struct fulcrum_plot_job *job,
         fulcrum_table_return(figures, i);
         /* A figure without a deviation was predicted alone. */
         fulcrum_plot_print(figures, "shown_name", "%s, point %.0f: %s%s",
-            fulcrum_plot_text(figures, i, "reference"),
+            fulcrum_chart_words(figures, i, "reference"),
             fulcrum_plot_number(figures, i, "point"),
-            fulcrum_plot_text(figures, i, "quantity"), isnan(sd) ? ", held out" : "");
+            fulcrum_chart_words(figures, i, "quantity"), isnan(sd) ? ", held out" : "");
         fulcrum_plot_print(figures, "shown_text", "%s: fitted %s%s%s",
-            si(unit, 3, NULL).chars, si(best, 3, NULL).chars,
+            fulcrum_si_text(unit, 3, NULL).chars, fulcrum_si_text(best, 3, NULL).chars,
             isnan(others) ? "" : ", from others ",
-            isnan(others) ? "" : si(others, 3, NULL).chars);
+            isnan(others) ? "" : fulcrum_si_text(others, 3, NULL).chars);
         add_span(figures, "prior_rel", prior_low / unit, prior_high / unit);
         add_span(figures, "others_rel", (others - normal_90 * others_sd) / unit,
             (others + normal_90 * others_sd) / unit);
@@ -692,7 +675,7 @@ static void add_metric_words(
     double hi = fulcrum_plot_number(table, row, "metric_hi");
     double least = fulcrum_plot_number(table, row, "field_lo");
     double most = fulcrum_plot_number(table, row, "field_hi");
-    const char *unit = shown_unit(fulcrum_plot_text(table, row, "field_unit"));
+    const char *unit = shown_unit(fulcrum_chart_words(table, row, "field_unit"));
     char interactions[80] = "";
     if (isfinite(interaction)) {
         (void)snprintf(interactions, sizeof interactions,
@@ -704,10 +687,12 @@ static void add_metric_words(
         table, "axis_unit", NULL, metric->shown != NULL ? metric->shown : "");
     fulcrum_plot_print(table, "headline",
         "90 %% between %s and %s with all fields at once%s",
-        si(lo, 3, metric->shown).chars, si(hi, 3, metric->shown).chars, interactions);
+        fulcrum_si_text(lo, 3, metric->shown).chars,
+        fulcrum_si_text(hi, 3, metric->shown).chars, interactions);
     if (isfinite(least) && isfinite(most)) {
-        fulcrum_plot_print(table, "reach", "%s to %s", si(least, 3, unit).chars,
-            si(most, 3, unit).chars);
+        fulcrum_plot_print(table, "reach", "%s to %s",
+            fulcrum_si_text(least, 3, unit).chars,
+            fulcrum_si_text(most, 3, unit).chars);
     } else {
         fulcrum_table_text(table, "reach", NULL, "");
     }
@@ -722,8 +707,8 @@ static void add_end(struct fulcrum_table *table, const char *key,
     double extra = is_known ? log10(fabs(value) / metric->longest) : 0.0;
     int digits = (int)fmin(3.0 + ceil(fmax(0.0, extra)), 6.0);
     bool is_told = fabs(end - value) > 2e-3 * metric->longest;
-    fulcrum_table_text(
-        table, key, NULL, is_told ? si(end, digits, metric->shown).chars : "");
+    fulcrum_table_text(table, key, NULL,
+        is_told ? fulcrum_si_text(end, digits, metric->shown).chars : "");
 }
 
 static void add_bars(
@@ -771,9 +756,9 @@ enum fulcrum_status fulcrum_plot_tornado_add(const struct fulcrum_plot_job *job,
             "sensitivity'",
             (int)FULCRUM_BAR_GROUPS_MAX);
         metric = (struct metric){.end = i,
-            .name = fulcrum_plot_text(table, i, "metric"),
-            .unit = fulcrum_plot_text(table, i, "unit"),
-            .shown = shown_unit(fulcrum_plot_text(table, i, "unit"))};
+            .name = fulcrum_chart_words(table, i, "metric"),
+            .unit = fulcrum_chart_words(table, i, "unit"),
+            .shown = shown_unit(fulcrum_chart_words(table, i, "unit"))};
         do {
             FAIL_IF(!isfinite(fulcrum_plot_number(table, metric.end, "metric_value")),
                 err, FULCRUM_ERR_RANGE,

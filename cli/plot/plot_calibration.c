@@ -1,7 +1,6 @@
 /* plot_calibration.c - charts of a calibration's samples and fits. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <math.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,7 +19,7 @@ enum {
     QUANTILES = 257
 };
 
-/* The series of that name taken while nothing else ran; NULL where there is none. */
+/* The series of that name taken while nothing else ran; an empty one: there is none. */
 static const struct fulcrum_series *find_series(
     const struct fulcrum_calibration *calibration, const char *name)
 {
@@ -31,7 +30,8 @@ static const struct fulcrum_series *find_series(
             return series;
         }
     }
-    return NULL;
+    static const struct fulcrum_series none = {.count = 0};
+    return &none;
 }
 
 /* A parameter, or what a fit left behind; NAN: there is none. */
@@ -48,8 +48,7 @@ static double stored(const struct fulcrum_calibration *calibration, const char *
 static struct fulcrum_limits x_span(const struct fulcrum_series *series)
 {
     struct fulcrum_limits span = fulcrum_limits_none();
-    fulcrum_limits_add_all(
-        &span, series != NULL ? series->x : NULL, series != NULL ? series->count : 0);
+    fulcrum_limits_add_all(&span, series->x, series->count);
     return span;
 }
 
@@ -104,7 +103,7 @@ static void add_deviation(
 /* Evenly thinned samples. */
 static void add_samples(const struct part *part, const struct fulcrum_series *series)
 {
-    size_t count = series != NULL ? series->count : 0;
+    size_t count = series->count;
     for (size_t k = 0; k < count && k < SAMPLES_MOST; k++) {
         size_t i = count > SAMPLES_MOST ? k * count / SAMPLES_MOST : k;
         add_value(part, series->x[i], part->sample, series->value[i]);
@@ -136,10 +135,9 @@ static void add_cumulative(
     struct fulcrum_table *table, const struct fulcrum_series *series, const char *key)
 {
     const struct part steps = {.table = table, .name = "steps"};
-    size_t count = series != NULL ? series->count : 0;
-    double *sorted = fulcrum_allocate(count + 1, sizeof *sorted);
+    double *sorted = fulcrum_allocate(series->count + 1, sizeof *sorted);
     size_t kept = 0;
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < series->count; i++) {
         if (isfinite(series->value[i])) {
             sorted[kept++] = series->value[i];
         }

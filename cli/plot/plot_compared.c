@@ -3,13 +3,11 @@
 #include "cli/plot/plot_job.h"
 
 #include <math.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "calibrate/reference/predictors.h"
 #include "model/quantity.h"
-#include "model/string.h"
 #include "model/try.h"
 
 /* How far a prediction is off in percent of `whole`, above 0. */
@@ -39,20 +37,22 @@ struct errors {
     size_t disturbed;
 };
 
-/* Of one series; NULL: of all. */
-static struct errors sum_errors(const struct fulcrum_table *table, const char *series)
+/* Of rows that say so in a column; NULL: of all. */
+static struct errors sum_errors(
+    const struct fulcrum_table *table, const char *key, const char *text)
 {
     struct errors errors = {.count = 0};
     for (size_t i = 0; i < fulcrum_table_rows(table); i++) {
         double error = fulcrum_plot_number(table, i, "error");
         bool is_disturbed = fulcrum_plot_says(table, i, "state", "disturbed");
         if (!isfinite(error) ||
-            (series != NULL && !fulcrum_plot_says(table, i, "series", series))) {
+            (text != NULL && !fulcrum_plot_says(table, i, key, text))) {
             continue;
         }
         errors.known++;
         errors.disturbed += is_disturbed ? 1 : 0;
-        if (is_disturbed || fulcrum_plot_says(table, i, "fit", "seen")) {
+        if (is_disturbed || fulcrum_plot_says(table, i, "fit", "seen") ||
+            fulcrum_plot_says(table, i, "state", "fitted")) {
             continue;
         }
         if (errors.count == 0 || fabs(error) > fabs(errors.largest)) {
@@ -81,8 +81,8 @@ static void add_findings(
     struct fulcrum_result *result, const struct fulcrum_table *table)
 {
     for (size_t i = 0; i < fulcrum_table_rows(table); i++) {
-        const char *series = fulcrum_plot_text(table, i, "series");
-        struct errors errors = sum_errors(table, series);
+        const char *series = fulcrum_chart_words(table, i, "series");
+        struct errors errors = sum_errors(table, "series", series);
         char text[96] = "";
         if (errors.count > 0) {
             (void)snprintf(text, sizeof text, "mean |error| %.3g %%, largest %+.3g %%",
@@ -114,7 +114,7 @@ static void say(
 static void add_subtitle(struct fulcrum_result *result,
     const struct fulcrum_table *table, const char *calibration, const char *x_name)
 {
-    struct errors errors = sum_errors(table, NULL);
+    struct errors errors = sum_errors(table, NULL, NULL);
     struct fulcrum_string text = {0};
     size_t rows = fulcrum_table_rows(table);
     bool is_reference = fulcrum_result_find(result, "chart_title") != NULL;
@@ -131,7 +131,7 @@ static void add_subtitle(struct fulcrum_result *result,
             errors.count == 1 ? "" : "s",
             count_rows(table, "fit", "seen", rows) > 0 ? " that no fit has seen" : "",
             errors.sum / (double)errors.count, errors.largest,
-            fulcrum_plot_text(table, errors.at, "series"), x, x_name,
+            fulcrum_chart_words(table, errors.at, "series"), x, x_name,
             x == 1.0 ? "" : "s");
     } else if (is_predicted) {
         fulcrum_string_add(
@@ -160,7 +160,7 @@ static void add_measurement(
         fulcrum_plot_number(table, row, "predicted_steps_per_s"),
         fulcrum_plot_number(table, row, "predicted_lo"),
         fulcrum_plot_number(table, row, "predicted_hi"), NULL};
-    const char *note = fulcrum_plot_text(table, row, "note");
+    const char *note = fulcrum_chart_words(table, row, "note");
     bool is_stopped = strcmp(note, "not measured") == 0;
     bool is_disturbed = strcmp(note, "disturbed") == 0;
     bool is_failed = note[0] != '\0' && !is_stopped && !is_disturbed;
@@ -170,7 +170,7 @@ static void add_measurement(
                             0.5 * fulcrum_plot_number(table, row, "windows");
     is_disturbed = is_disturbed && isfinite(measured.number);
     /* "greedy K=4" becomes "greedy, 4 envs per actor". */
-    const char *batching = fulcrum_plot_text(table, row, "batching");
+    const char *batching = fulcrum_chart_words(table, row, "batching");
     const char *end = strstr(batching, " K=");
     double envs = fulcrum_plot_number(table, row, "envs_per_actor");
     int length = end != NULL ? (int)(end - batching) : (int)strlen(batching);
@@ -188,7 +188,7 @@ static void add_measurement(
     fulcrum_table_text(table, "state", NULL, is_disturbed ? "disturbed" : "");
     fulcrum_table_text(table, "trouble", NULL, is_failed ? "failed" : note);
     if (is_failed) {
-        fulcrum_plot_guide_add(result, 0, fulcrum_plot_text(table, row, "series"),
+        fulcrum_plot_guide_add(result, 0, fulcrum_chart_words(table, row, "series"),
             fulcrum_plot_number(table, row, "actors"), "");
     }
 }
@@ -219,7 +219,7 @@ static void add_troubles(
     while (first < rows && !fulcrum_plot_says(table, first, "trouble", "failed")) {
         first++;
     }
-    fulcrum_string_add(&text, "%s", fulcrum_plot_text(table, first, "note"));
+    fulcrum_string_add(&text, "%s", fulcrum_chart_words(table, first, "note"));
     fulcrum_result_note(result, "footnotes", fulcrum_string_get(&text));
     fulcrum_string_clear(&text);
 }
@@ -325,7 +325,7 @@ enum fulcrum_status fulcrum_plot_measured_add(const struct fulcrum_plot_job *job
     add_subtitle(result, table, calibration, x_name);
     add_findings(result, table);
     /* Disturbed points would widen the scale of the others' errors. */
-    bool is_calm = sum_errors(table, NULL).count > 0;
+    bool is_calm = sum_errors(table, NULL, NULL).count > 0;
     for (size_t i = 0; i < rows && is_calm; i++) {
         if (fulcrum_plot_says(table, i, "state", "disturbed")) {
             fulcrum_table_return(table, i);
@@ -381,7 +381,7 @@ static double unit_at(const struct fulcrum_table *points, size_t row)
         "reference", "calibration", "series", "quantity"};
     size_t first = 0;
     for (size_t k = 0; k < sizeof keys / sizeof keys[0] && first < row;) {
-        const char *text = fulcrum_plot_text(points, row, keys[k]);
+        const char *text = fulcrum_chart_words(points, row, keys[k]);
         bool is_same = fulcrum_plot_says(points, first, keys[k], text);
         first += is_same ? 0 : 1;
         k = is_same ? k + 1 : 0;
@@ -422,7 +422,7 @@ static void add_comparison(struct parity *parity, size_t row)
 {
     struct fulcrum_table *table = parity->points;
     struct fulcrum_cell predicted = fulcrum_table_at(table, row, "predicted");
-    const char *units = units_of(fulcrum_plot_text(table, row, "quantity"));
+    const char *units = units_of(fulcrum_chart_words(table, row, "quantity"));
     double unit = units == NULL ? unit_at(table, row) : 1.0;
     double measured = fulcrum_plot_number(table, row, "observed") / unit;
     double half = fulcrum_plot_number(table, row, "half_width") / unit;
@@ -437,7 +437,7 @@ static void add_comparison(struct parity *parity, size_t row)
         predicted.number * scale, predicted.lo * bar, predicted.hi * bar, NULL};
     fulcrum_table_return(table, row);
     fulcrum_table_number(table, "place", NULL,
-        (double)family_of(parity, fulcrum_plot_text(table, row, "reference")));
+        (double)family_of(parity, fulcrum_chart_words(table, row, "reference")));
     fulcrum_table_text(table, "units", NULL, units != NULL ? units : "ratios");
     fulcrum_table_estimate(table, "measured", NULL, measured,
         half < measured ? measured - half : measured, measured + half);
@@ -450,22 +450,13 @@ static void add_comparison(struct parity *parity, size_t row)
 static void add_unit_finding(struct fulcrum_result *result,
     const struct fulcrum_table *points, const char *units)
 {
-    size_t counts[2] = {0, 0}; /* predicted, fitted */
-    double sum = 0.0;
+    struct errors errors = sum_errors(points, "units", units);
     char text[96];
-    for (size_t i = 0; i < fulcrum_table_rows(points); i++) {
-        double error = fulcrum_plot_number(points, i, "error");
-        bool is_fitted = fulcrum_plot_says(points, i, "state", "fitted");
-        if (fulcrum_plot_says(points, i, "units", units) && isfinite(error)) {
-            counts[is_fitted]++;
-            sum += is_fitted ? 0.0 : fabs(error);
-        }
-    }
-    if (counts[0] > 0) {
+    if (errors.count > 0) {
         (void)snprintf(text, sizeof text, "mean error %.2g %% over %zu predicted",
-            sum / (double)counts[0], counts[0]);
+            errors.sum / (double)errors.count, errors.count);
     } else {
-        (void)snprintf(text, sizeof text, "%zu fitted, none predicted", counts[1]);
+        (void)snprintf(text, sizeof text, "%zu fitted, none predicted", errors.known);
     }
     fulcrum_plot_guide_add(result, 0, units, FULCRUM_UNKNOWN, text);
 }
@@ -477,15 +468,13 @@ enum fulcrum_status fulcrum_plot_parity_add(const struct fulcrum_plot_job *job,
     struct parity parity = {.points = fulcrum_chart_table(result, "points")};
     size_t rows = fulcrum_table_rows(parity.points);
     size_t references = 0;
-    size_t fitted = 0;
     bool is_relative = false;
     (void)job;
     (void)err;
     for (size_t i = 0; i < rows; i++) {
         add_comparison(&parity, i);
-        fitted += fulcrum_plot_says(parity.points, i, "state", "fitted") ? 1 : 0;
         is_relative |=
-            units_of(fulcrum_plot_text(parity.points, i, "quantity")) == NULL;
+            units_of(fulcrum_chart_words(parity.points, i, "quantity")) == NULL;
     }
     /* "envpool (6 references)", now that it is known how many there are. */
     for (size_t i = 0; i < rows; i++) {
@@ -501,6 +490,7 @@ enum fulcrum_status fulcrum_plot_parity_add(const struct fulcrum_plot_job *job,
     for (size_t k = 0; k < sizeof units / sizeof units[0]; k++) {
         add_unit_finding(result, parity.points, units[k]);
     }
+    size_t fitted = count_rows(parity.points, "state", "fitted", rows);
     fulcrum_result_print(result, "chart_subtitle", NULL,
         "%zu references: %zu points predicted, %zu fitted", references, rows - fitted,
         fitted);
@@ -519,7 +509,7 @@ static const char parts_key[] = "model_parallel_gpu_count";
 /* Whether hybrid wins in a row, and in none of the same kind on fewer GPUs. */
 static bool wins_first(const struct fulcrum_table *rows, size_t row)
 {
-    const char *scaling = fulcrum_plot_text(rows, row, "scaling");
+    const char *scaling = fulcrum_chart_words(rows, row, "scaling");
     double parts = fulcrum_plot_number(rows, row, parts_key);
     double gpus = fulcrum_plot_number(rows, row, "gpu_count");
     bool is_first = fulcrum_plot_number(rows, row, "hybrid_gain") > 1.0;

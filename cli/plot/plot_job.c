@@ -3,12 +3,10 @@
 #include "cli/plot/plot_job.h"
 
 #include <math.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "model/try.h"
-#include "plots/chart/canvas.h"
 #include "presets/io/output.h"
 
 /* In place of a column: more than one field of the sweep varies. */
@@ -336,13 +334,12 @@ void fulcrum_plot_clear(struct fulcrum_plot_job *job)
 }
 
 enum fulcrum_status fulcrum_plot_write(const struct fulcrum_canvas *canvas,
-    const char *path, const struct fulcrum_save_options *options,
-    struct fulcrum_error *err)
+    const char *path, double png_width_px, struct fulcrum_error *err)
 {
     struct fulcrum_output *output = NULL;
     TRY(fulcrum_output_open(path, &output, err));
-    enum fulcrum_status status =
-        fulcrum_canvas_write(canvas, path, options, fulcrum_output_stream(output), err);
+    enum fulcrum_status status = fulcrum_canvas_write(
+        canvas, path, png_width_px, fulcrum_output_stream(output), err);
     if (status != FULCRUM_OK) {
         fulcrum_output_discard(output);
         return status;

@@ -3,6 +3,8 @@
 #ifndef FULCRUM_CLI_PLOT_PLOT_JOB_H
 #define FULCRUM_CLI_PLOT_PLOT_JOB_H
 
+#include <stdbool.h>
+
 #include "calibrate/reference/validation.h"
 #include "cli/option.h"
 #include "model/design/calibration.h"
@@ -153,13 +155,12 @@ FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_plot_draw(struct fulcrum_plot_job
 void fulcrum_plot_clear(struct fulcrum_plot_job *job);
 
 /*
- * Writes a page to a file that appears whole or not at all.
- *   options  may be NULL
- *   fails    as fulcrum_output_open and fulcrum_canvas_write
+ * Writes a page, as fulcrum_canvas_write, to a file that appears whole or not at all.
+ *   fails    also as fulcrum_output_open
  */
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_plot_write(
-    const struct fulcrum_canvas *canvas, const char *path,
-    const struct fulcrum_save_options *options, struct fulcrum_error *err);
+    const struct fulcrum_canvas *canvas, const char *path, double png_width_px,
+    struct fulcrum_error *err);
 
 /* What each chart adds, as its file says. */
 fulcrum_plot_add fulcrum_plot_pareto_add, fulcrum_plot_heat_add, fulcrum_plot_ratio_add,
@@ -175,8 +176,6 @@ FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_plot_heat_draw(
     const struct fulcrum_chart_text *text, struct fulcrum_canvas *canvas,
     struct fulcrum_error *err);
 
-/* What several charts need. */
-
 /* Columns that are fields of machine, workload, calibration or run and vary. */
 struct fulcrum_plot_fields {
     size_t count;
@@ -191,9 +190,6 @@ void fulcrum_plot_fields_name(struct fulcrum_string *out,
     size_t row);
 
 double fulcrum_plot_number(
-    const struct fulcrum_table *table, size_t row, const char *key);
-/* "" where there is none. */
-const char *fulcrum_plot_text(
     const struct fulcrum_table *table, size_t row, const char *key);
 
 /* Whether a cell is that text. */

@@ -8,7 +8,6 @@
  * or from the point they refer to, in more than x do not belong on the chart.
  */
 #include <math.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -16,7 +15,6 @@
 #include "cli/plot/plot_job.h"
 #include "model/quantity.h"
 #include "model/try.h"
-#include "plots/chart/axis.h"
 #include "presets/load/preset.h"
 #include "presets/load/reference_file.h"
 
@@ -37,8 +35,6 @@ struct publication {
 
 static const struct fulcrum_cell unknown = {
     FULCRUM_UNKNOWN, FULCRUM_UNKNOWN, FULCRUM_UNKNOWN, NULL};
-
-/* Ratios of a sweep. */
 
 static double inverse(double value)
 {
@@ -139,8 +135,6 @@ static double speedup_at(const struct publication *plot, double x)
     return from + share * (to - from);
 }
 
-/* Published points. */
-
 /* NAN where a point says nothing of x. */
 static double x_of(
     const struct publication *plot, const struct fulcrum_reference_point *point)
@@ -223,17 +217,15 @@ static bool find_link(const struct publication *plot, struct carried *from)
     const char *name = from->reference->name;
     const char *what = "predicted";
     double x = x_of(plot, &from->reference->points[from->reference->relative_to]);
-    char value[24];
-    char at[24];
     if (same(x, plot->relative_x)) {
         from->link = (struct fulcrum_cell){1.0, 1.0, 1.0, NULL};
         return true;
     }
     struct fulcrum_cell stated = stated_at(plot, from->reference, plot->relative_x);
     if (!isnan(stated.number)) {
-        fulcrum_si_text(at, sizeof at, plot->relative_x, 4, NULL);
         (void)snprintf(from->name, sizeof from->name,
-            "published: %s, restated relative to %s", name, at);
+            "published: %s, restated relative to %s", name,
+            fulcrum_si_text(plot->relative_x, 4, NULL).chars);
         from->link = inverted(stated);
         from->is_own = true;
         return true;
@@ -251,10 +243,10 @@ static bool find_link(const struct publication *plot, struct carried *from)
         stated = (struct fulcrum_cell){predicted, predicted, predicted, NULL};
     }
     from->link = stated;
-    fulcrum_si_text(value, sizeof value, stated.number, 3, NULL);
-    fulcrum_si_text(at, sizeof at, x, 4, NULL);
     (void)snprintf(from->name, sizeof from->name,
-        "published: %s, chained on the %s %s at %s", name, what, value, at);
+        "published: %s, chained on the %s %s at %s", name, what,
+        fulcrum_si_text(stated.number, 3, NULL).chars,
+        fulcrum_si_text(x, 4, NULL).chars);
     return !isnan(stated.number);
 }
 

@@ -6,7 +6,6 @@
 
 #include <math.h>
 #include <stdarg.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,13 +14,10 @@
 #include "cli/message.h"
 #include "model/design/design.h"
 #include "model/quantity.h"
-#include "model/status.h"
 #include "model/try.h"
 #include "presets/io/csv.h"
 #include "presets/load/preset.h"
 #include "presets/load/reference_file.h"
-
-/* What was read, as charts look at it. */
 
 double fulcrum_plot_number(
     const struct fulcrum_table *table, size_t row, const char *key)
@@ -29,17 +25,10 @@ double fulcrum_plot_number(
     return fulcrum_table_at(table, row, key).number;
 }
 
-const char *fulcrum_plot_text(
-    const struct fulcrum_table *table, size_t row, const char *key)
-{
-    const char *text = fulcrum_table_at(table, row, key).text;
-    return text != NULL ? text : "";
-}
-
 bool fulcrum_plot_says(
     const struct fulcrum_table *table, size_t row, const char *key, const char *text)
 {
-    return strcmp(fulcrum_plot_text(table, row, key), text) == 0;
+    return strcmp(fulcrum_chart_words(table, row, key), text) == 0;
 }
 
 void fulcrum_plot_cell_add(
@@ -83,7 +72,7 @@ const char *fulcrum_plot_text_of(const struct fulcrum_result *result,
     const struct fulcrum_table *table, const char *key)
 {
     const char *text = fulcrum_result_text_of(result, key);
-    return text[0] != '\0' ? text : fulcrum_plot_text(table, 0, key);
+    return text[0] != '\0' ? text : fulcrum_chart_words(table, 0, key);
 }
 
 /* Whether more than one number is in a column. */

@@ -3,7 +3,6 @@
 #include "cli/plot/plot_job.h"
 
 #include <math.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,10 +14,8 @@
 #include "model/min_max.h"
 #include "model/predict/predict.h"
 #include "model/quantity.h"
-#include "model/string.h"
 #include "model/study/sweep.h"
 #include "model/try.h"
-#include "plots/chart/axis.h"
 
 /* "hardware threads (machine.cpu.thread_count)", "throughput, 1/s (steps_per_s)"; the
  * name where it is neither a field nor an output. */
@@ -111,8 +108,6 @@ static enum fulcrum_status find_axes(const struct fulcrum_plot_job *job,
     return FULCRUM_OK;
 }
 
-/* Machines that people know, to be marked on charts. */
-
 enum { LANDMARKS_MAX = 12 };
 
 /* Machines named unless others are asked for. */
@@ -199,7 +194,7 @@ enum fulcrum_status fulcrum_plot_heat_add(const struct fulcrum_plot_job *job,
     if (failed > 0) {
         fulcrum_string_add(&footnote, "%s%zu of %zu points cannot run, one as %s",
             footnote.length > 0 ? "; " : "", failed, fulcrum_table_rows(points),
-            fulcrum_plot_text(points, row, "status"));
+            fulcrum_chart_words(points, row, "status"));
     }
     fulcrum_result_text(result, "heat_footnote", NULL, fulcrum_string_get(&footnote));
     fulcrum_string_clear(&footnote);
@@ -279,7 +274,7 @@ static enum fulcrum_status find_metrics(struct front *front,
     struct fulcrum_string known = {0};
     for (size_t i = 0; i < fulcrum_table_rows(given); i++) {
         fulcrum_string_add(&known, "%s%s:%s", i > 0 ? "," : "",
-            fulcrum_plot_text(given, i, "metric"),
+            fulcrum_chart_words(given, i, "metric"),
             fulcrum_plot_says(given, i, "better", "more") ? "max" : "min");
     }
     const char *otherwise =
@@ -387,16 +382,14 @@ static void find_colours(struct front *front)
 static void add_colour(const struct front *front, size_t index)
 {
     const struct fulcrum_interval *colour = &front->colours[index];
-    char lo[32];
-    char hi[32];
-    fulcrum_si_text(lo, sizeof lo, colour->lo, 3, NULL);
-    fulcrum_si_text(hi, sizeof hi, colour->hi, 3, NULL);
     bool is_span = colour->hi > colour->lo;
     if (front->metrics.count < 3) {
         fulcrum_table_text(front->points, "colour", NULL, "on the front");
     } else {
         fulcrum_plot_print(front->points, "colour", "%s: %s%s%s",
-            front->metrics.items[2].name, lo, is_span ? " to " : "", is_span ? hi : "");
+            front->metrics.items[2].name, fulcrum_si_text(colour->lo, 3, NULL).chars,
+            is_span ? " to " : "",
+            is_span ? fulcrum_si_text(colour->hi, 3, NULL).chars : "");
     }
 }
 

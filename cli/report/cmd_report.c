@@ -2,7 +2,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #define _POSIX_C_SOURCE 200809L
 
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,8 +9,6 @@
 #include "cli/report/report_section.h"
 #include "model/try.h"
 #include "presets/io/document.h"
-
-/* What one command of the program answers to another. */
 
 /* A sweep writes its rows as they come, and other commands may print too. */
 static enum fulcrum_status read_printed(

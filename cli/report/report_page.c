@@ -4,14 +4,12 @@
 
 #include <math.h>
 #include <stdarg.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cli/fulcrum_report_css.h"
 #include "cli/report/report_section.h"
 #include "model/try.h"
-#include "plots/chart/canvas.h"
 
 static void print_escaped(FILE *out, const char *format, va_list args)
 {
@@ -45,8 +43,6 @@ void fulcrum_html_element(FILE *out, const char *tag, const char *format, ...)
     va_end(args);
 }
 
-/* The table with ", with 90 % intervals" behind its caption where `machine` has them.
- */
 static void write_table(const struct fulcrum_table *table,
     struct fulcrum_report_case *machine, struct fulcrum_html_view view, FILE *out)
 {
@@ -66,8 +62,6 @@ void fulcrum_report_table(struct fulcrum_result *rows,
     write_table(fulcrum_result_table_of(rows, "rows"), machine, view, out);
     fulcrum_result_free(rows);
 }
-
-/* Charts. */
 
 /* The pictures of a figure under way, and what the last one has to note. */
 struct pictures {
@@ -182,8 +176,6 @@ bool fulcrum_report_has_answer(const struct fulcrum_reply *reply, FILE *out)
 static const size_t part_styles[] = {0, 2, 1, 7};
 enum { PART_STYLES = sizeof part_styles / sizeof part_styles[0] };
 
-/* The document. */
-
 bool fulcrum_report_is_wanted(
     const struct fulcrum_report_job *job, const struct fulcrum_report_section *section)
 {
@@ -195,21 +187,22 @@ bool fulcrum_report_is_wanted(
 }
 
 /* A section that asked and was not answered by any question does not apply. */
-static int applies(const struct fulcrum_report_section *section, size_t place,
-    const struct fulcrum_report_case *machine)
+static bool applies(
+    const struct fulcrum_report_section *section, struct fulcrum_report_case *machine)
 {
-    return !fulcrum_report_asks(section) || machine->sections[place].count > 0;
+    return !fulcrum_report_asks(section) ||
+           fulcrum_report_replies_of(machine, section->id)->count > 0;
 }
 
 /* Whether the section stands in this report at all. */
-static bool is_written(const struct fulcrum_report_job *job, size_t place)
+static bool is_written(
+    const struct fulcrum_report_job *job, const struct fulcrum_report_section *section)
 {
-    const struct fulcrum_report_section *section = fulcrum_report_sections()[place];
-    int any = 0;
+    bool any = false;
     for (size_t i = 0; i < job->case_count; i++) {
-        any |= applies(section, place, job->cases[i]);
+        any |= applies(section, job->cases[i]);
     }
-    return any && fulcrum_report_is_wanted(job, section) && place > 0 &&
+    return any && fulcrum_report_is_wanted(job, section) &&
            (section->scope != FULCRUM_REPORT_SEVERAL || job->case_count > 1);
 }
 
@@ -229,7 +222,7 @@ static void write_replies(const struct fulcrum_report_section *section,
             (void)fprintf(out, "<p>%s</p>\n", section->text);
         }
         if (i == 0 && figure->chart != NULL &&
-            (figure->only == NULL || figure->only(machine))) {
+            (section->is_drawn == NULL || section->is_drawn(machine))) {
             fulcrum_report_draw(figure, reply->result, out);
         }
         for (size_t k = 0;
@@ -242,9 +235,9 @@ static void write_replies(const struct fulcrum_report_section *section,
     }
 }
 
-static void write_section(struct fulcrum_report_job *job, size_t place, FILE *out)
+static void write_section(const struct fulcrum_report_job *job,
+    const struct fulcrum_report_section *section, FILE *out)
 {
-    const struct fulcrum_report_section *section = fulcrum_report_sections()[place];
     size_t count = section->scope == FULCRUM_REPORT_EACH ? job->case_count : 1;
     (void)fprintf(out, "<section aria-labelledby=\"%s\">\n<h2 id=\"%s\">", section->id,
         section->id);
@@ -252,7 +245,7 @@ static void write_section(struct fulcrum_report_job *job, size_t place, FILE *ou
     (void)fputs("</h2>\n", out);
     for (size_t i = 0; i < count; i++) {
         struct fulcrum_report_case *machine = job->cases[i];
-        if (!applies(section, place, machine)) {
+        if (!applies(section, machine)) {
             continue;
         }
         if (count > 1) {
@@ -271,8 +264,8 @@ static void write_contents(const struct fulcrum_report_job *job, FILE *out)
 {
     const struct fulcrum_report_section *const *sections = fulcrum_report_sections();
     (void)fputs("<nav aria-label=\"Contents\">\n<ul>\n", out);
-    for (size_t i = 0; sections[i] != NULL; i++) {
-        if (is_written(job, i)) {
+    for (size_t i = 1; sections[i] != NULL; i++) {
+        if (is_written(job, sections[i])) {
             (void)fprintf(out, "<li><a href=\"#%s\">", sections[i]->id);
             fulcrum_html_text(out, sections[i]->title);
             (void)fputs("</a></li>\n", out);
@@ -340,8 +333,8 @@ void fulcrum_report_document_write(struct fulcrum_report_job *job, FILE *out)
     sections[0]->write(job->cases[0], out);
     write_contents(job, out);
     for (size_t i = 1; sections[i] != NULL; i++) {
-        if (is_written(job, i)) {
-            write_section(job, i, out);
+        if (is_written(job, sections[i])) {
+            write_section(job, sections[i], out);
         }
     }
     (void)fputs("</main>\n<footer>\n<p>Written by fulcrum " FULCRUM_VERSION

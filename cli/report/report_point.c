@@ -1,13 +1,11 @@
 /* report_point.c - the predicted point: outputs, time, power, accuracy, inputs. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <math.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "calibrate/reference/baseline.h"
 #include "cli/report/report_section.h"
-#include "model/try.h"
 #include "presets/load/preset_folders.h"
 
 /* Rows that are gathered here to be written as a table. */
@@ -62,15 +60,18 @@ const struct fulcrum_report_section fulcrum_report_prediction = {
     .write = write_prediction,
 };
 
-/* Where an observation is between two actions, in the order that it gets there. */
-static const struct stage {
-    const char *output;
+/* A row of a table of outputs; none where the first one is not known. */
+struct output_row {
     const char *words;
-} stages[] = {
-    {"cpu_residence_s", "waiting for a thread, and stepping"},
-    {"host_residence_s", "waiting for a batch, and on the host"},
-    {"gpu_residence_s", "waiting for the learner's device, and on it"},
-    {"delay_s", "on the way back"},
+    const char *outputs[3]; /* NULL: none */
+};
+
+/* Where an observation is between two actions, in the order that it gets there. */
+static const struct output_row stages[] = {
+    {"waiting for a thread, and stepping", {"cpu_residence_s"}},
+    {"waiting for a batch, and on the host", {"host_residence_s"}},
+    {"waiting for the learner's device, and on it", {"gpu_residence_s"}},
+    {"on the way back", {"delay_s"}},
 };
 
 enum { STAGES = sizeof stages / sizeof stages[0] };
@@ -80,7 +81,7 @@ static void write_cycle(struct fulcrum_report_case *machine, FILE *out)
 {
     double cycle_s = 0.0;
     for (size_t i = 0; i < STAGES; i++) {
-        double value = fulcrum_report_output(machine, stages[i].output).number;
+        double value = fulcrum_report_output(machine, stages[i].outputs[0]).number;
         cycle_s += isfinite(value) ? value : 0.0;
     }
     if (!(cycle_s > 0.0)) {
@@ -89,11 +90,11 @@ static void write_cycle(struct fulcrum_report_case *machine, FILE *out)
     struct fulcrum_result *rows = NULL;
     struct fulcrum_table *table = new_rows(&rows);
     for (size_t i = 0; i < STAGES; i++) {
-        double value = fulcrum_report_output(machine, stages[i].output).number;
+        double value = fulcrum_report_output(machine, stages[i].outputs[0]).number;
         if (value > 0.0) {
             fulcrum_table_row(table);
             fulcrum_table_text(table, "stage", NULL, stages[i].words);
-            add_output(table, "residence_s", machine, stages[i].output);
+            add_output(table, "residence_s", machine, stages[i].outputs[0]);
             fulcrum_table_number(table, "cycle_frac", NULL, value / cycle_s);
         }
     }
@@ -101,41 +102,32 @@ static void write_cycle(struct fulcrum_report_case *machine, FILE *out)
     fulcrum_quantity_words(cycle_s, "s", text);
     fulcrum_html_element(out, "p",
         "From one step of an environment to its next pass %s on average.", text);
-    if (table != NULL) {
-        /* One bar of parts; the table below it says what they are, in the same
-         * colours. */
-        double x = 0.0;
-        (void)fputs(
-            "<svg class=\"bar\" viewBox=\"0 0 600 28\" preserveAspectRatio=\"none\" "
-            "role=\"img\" aria-label=\"",
-            out);
-        for (size_t i = 0; i < fulcrum_table_rows(table); i++) {
-            fulcrum_html_print(out, "%s%s %.0f %%", i > 0 ? ", " : "",
-                fulcrum_table_at(table, i, "stage").text,
-                100.0 * fulcrum_table_at(table, i, "cycle_frac").number);
-        }
-        (void)fputs("\">", out);
-        for (size_t i = 0; i < fulcrum_table_rows(table); i++) {
-            double width = 600.0 * fulcrum_table_at(table, i, "cycle_frac").number;
-            (void)fprintf(out,
-                "<rect class=\"s%zu\" x=\"%.1f\" width=\"%.1f\" height=\"28\"/>", i, x,
-                width);
-            x += width;
-        }
-        (void)fputs("</svg>\n", out);
+    /* One bar of parts; the table below it says what they are, in the same colours. */
+    double x = 0.0;
+    (void)fputs(
+        "<svg class=\"bar\" viewBox=\"0 0 600 28\" preserveAspectRatio=\"none\" "
+        "role=\"img\" aria-label=\"",
+        out);
+    for (size_t i = 0; i < fulcrum_table_rows(table); i++) {
+        fulcrum_html_print(out, "%s%s %.0f %%", i > 0 ? ", " : "",
+            fulcrum_table_at(table, i, "stage").text,
+            100.0 * fulcrum_table_at(table, i, "cycle_frac").number);
     }
+    (void)fputs("\">", out);
+    for (size_t i = 0; i < fulcrum_table_rows(table); i++) {
+        double width = 600.0 * fulcrum_table_at(table, i, "cycle_frac").number;
+        (void)fprintf(out,
+            "<rect class=\"s%zu\" x=\"%.1f\" width=\"%.1f\" height=\"28\"/>", i, x,
+            width);
+        x += width;
+    }
+    (void)fputs("</svg>\n", out);
     fulcrum_report_table(rows, machine,
         (struct fulcrum_html_view){.caption = "Where the time of a cycle goes",
             .look = "parts",
             .columns = "stage=an observation is;residence_s=for;cycle_frac=share"},
         out);
 }
-
-/* A row of a table of outputs; none where the first one is not known. */
-struct output_row {
-    const char *words;
-    const char *outputs[3]; /* NULL: none */
-};
 
 static void write_outputs(struct fulcrum_report_case *machine,
     const struct output_row *parts, const char *const keys[3],
@@ -155,18 +147,24 @@ static void write_outputs(struct fulcrum_report_case *machine,
     fulcrum_report_table(rows, machine, view, out);
 }
 
-static void write_time(struct fulcrum_report_case *machine, FILE *out)
+/* Of the sweep over the number of actors. */
+static void draw_breakdown(struct fulcrum_report_case *machine, const char *label,
+    int parts, enum fulcrum_row_scale scale, FILE *out)
 {
-    static const struct fulcrum_report_figure figure = {
-        .label = "Where the time of a cycle goes, over the number of actors",
+    const struct fulcrum_report_figure figure = {
+        .label = label,
         .content = FULCRUM_PLOT_SWEEP,
         .chart = &fulcrum_chart_breakdown,
         .height_pt = 360.0,
         .narrow_height_pt = 400.0,
-        .parts = 0,
-        .scale = FULCRUM_ROW_SHARE,
+        .parts = parts,
+        .scale = scale,
     };
-    struct fulcrum_result *sweep = fulcrum_report_first(machine, "actors");
+    fulcrum_report_draw(&figure, fulcrum_report_first(machine, "actors"), out);
+}
+
+static void write_time(struct fulcrum_report_case *machine, FILE *out)
+{
     write_cycle(machine, out);
     static const char *const keys[3] = {"busy_frac"};
     static const struct output_row parts[] = {
@@ -182,7 +180,8 @@ static void write_time(struct fulcrum_report_case *machine, FILE *out)
         (struct fulcrum_html_view){.caption = "How busy each part is",
             .columns = "part=part;busy_frac:0:1=from 0 to 100 %;busy_frac=busy"},
         out);
-    fulcrum_report_draw(&figure, sweep, out);
+    draw_breakdown(machine, "Where the time of a cycle goes, over the number of actors",
+        0, FULCRUM_ROW_SHARE, out);
 }
 
 const struct fulcrum_report_section fulcrum_report_time = {
@@ -200,16 +199,6 @@ static void write_power(struct fulcrum_report_case *machine, FILE *out)
         {"everything, behind the plug", {"system_w", "system_j", "steps_per_j_system"}},
         {.words = NULL},
     };
-    static const struct fulcrum_report_figure figure = {
-        .label = "What draws the power behind the plug, over the number of actors",
-        .content = FULCRUM_PLOT_SWEEP,
-        .chart = &fulcrum_chart_breakdown,
-        .height_pt = 360.0,
-        .narrow_height_pt = 400.0,
-        .parts = 1,
-        .scale = FULCRUM_ROW_AMOUNT,
-    };
-    struct fulcrum_result *sweep = fulcrum_report_first(machine, "actors");
     if (!isfinite(fulcrum_report_output(machine, "system_w").number)) {
         fulcrum_html_element(
             out, "p class=\"note\"", "No watts are known of this machine.");
@@ -221,7 +210,9 @@ static void write_power(struct fulcrum_report_case *machine, FILE *out)
                        "steps_per_j=steps"},
         out);
     if (isfinite(fulcrum_report_output(machine, "gpu_w").number)) {
-        fulcrum_report_draw(&figure, sweep, out);
+        draw_breakdown(machine,
+            "What draws the power behind the plug, over the number of actors", 1,
+            FULCRUM_ROW_AMOUNT, out);
     }
 }
 
@@ -230,8 +221,6 @@ const struct fulcrum_report_section fulcrum_report_power = {
     .title = "Power and energy",
     .write = write_power,
 };
-
-/* How far stored predictions are off where figures are known. */
 
 /* Points of one reference, calibration and quantity that a fit has seen, or has not. */
 struct error_set {
@@ -256,7 +245,7 @@ static struct error_set *set_of(struct error_set *sets, size_t *count,
 {
     struct error_set set = {.count = 0.0};
     for (size_t k = 0; k < 4; k++) {
-        set.texts[k] = fulcrum_plot_text(points, row, set_keys[k]);
+        set.texts[k] = fulcrum_chart_words(points, row, set_keys[k]);
     }
     for (size_t i = 0; i < *count; i++) {
         size_t k = 0;
@@ -301,7 +290,7 @@ static size_t add_sets(
         double error =
             fabs(fulcrum_table_at(points, i, "predicted").number - observed) /
             fabs(observed);
-        const char *calibration = fulcrum_plot_text(points, i, "calibration");
+        const char *calibration = fulcrum_chart_words(points, i, "calibration");
         if (!isfinite(error) || calibration[0] == '\0') {
             continue;
         }
@@ -364,8 +353,6 @@ const struct fulcrum_report_section fulcrum_report_accuracy = {
     .write = write_accuracy,
 };
 
-/* Every value behind the prediction, and where it came from. */
-
 /* Origins as predict names them, from what is surest to what is not. */
 static const struct origin {
     const char *kind;
@@ -406,13 +393,13 @@ static void add_input(
     struct fulcrum_table *table, const struct fulcrum_table *inputs, size_t i)
 {
     struct fulcrum_cell value = fulcrum_table_at(inputs, i, "value");
-    const char *unit = fulcrum_plot_text(inputs, i, "unit");
-    const char *kind = fulcrum_plot_text(inputs, i, "origin");
-    const char *from = fulcrum_plot_text(inputs, i, "from");
-    const char *source = fulcrum_plot_text(inputs, i, "source");
+    const char *unit = fulcrum_chart_words(inputs, i, "unit");
+    const char *kind = fulcrum_chart_words(inputs, i, "origin");
+    const char *from = fulcrum_chart_words(inputs, i, "from");
+    const char *source = fulcrum_chart_words(inputs, i, "source");
     struct fulcrum_string whence = {0};
     fulcrum_table_row(table);
-    fulcrum_table_text(table, "field", NULL, fulcrum_plot_text(inputs, i, "field"));
+    fulcrum_table_text(table, "field", NULL, fulcrum_chart_words(inputs, i, "field"));
     if (value.text != NULL) {
         fulcrum_table_text(table, "value", NULL, value.text);
     } else {
@@ -518,8 +505,7 @@ static void write_calibrations(struct fulcrum_report_case *machine, FILE *out)
 const struct fulcrum_report_section fulcrum_report_calibrations = {
     .id = "calibrations",
     .title = "Calibrations",
-    .ask = ask_calibrations,
-    .asks_often = true,
+    .ask_each = ask_calibrations,
     .write = write_calibrations,
 };
 

@@ -4,13 +4,10 @@
 
 #include <math.h>
 #include <stdarg.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "model/min_max.h"
-
-/* What was answered about a machine. */
 
 struct fulcrum_report_replies *fulcrum_report_replies_of(
     struct fulcrum_report_case *machine, const char *section)
@@ -103,7 +100,7 @@ void fulcrum_report_best_words(
     enum { BEST, FROM, TO, PLACES };
     int is_ratio = isfinite(fulcrum_table_at(optima, i, "best_ratio").number);
     const char *axis = is_ratio ? "a CPU/GPU ratio of" : "a thread count of";
-    const char *shape = fulcrum_plot_text(optima, i, "shape");
+    const char *shape = fulcrum_chart_words(optima, i, "shape");
     char at[PLACES][FULCRUM_QUANTITY_SIZE];
     char range[PLACES][2 * FULCRUM_QUANTITY_SIZE];
     char interval[PLACES][3 * FULCRUM_QUANTITY_SIZE];
@@ -135,8 +132,6 @@ void fulcrum_report_best_words(
             out, "changes by less than 5 %% from %s %s to %s", axis, at[FROM], at[TO]);
     }
 }
-
-/* What is asked. */
 
 /*
  * Adds "-v PATH=A,B,C": the values rising, each once. Returns how many.
@@ -224,30 +219,27 @@ static bool ask_ratios(struct fulcrum_report_case *machine,
  * would be the actors' and not the machine's.
  */
 static bool ask_ratio(
-    struct fulcrum_report_case *machine, size_t i, struct fulcrum_argv_text *words)
+    struct fulcrum_report_case *machine, struct fulcrum_argv_text *words)
 {
-    (void)i;
     return ask_ratios(machine, words, "--best-actors ", "");
 }
 
 /* Both at once: equations only, as colours show no more than their errors. */
 static bool ask_plane(
-    struct fulcrum_report_case *machine, size_t i, struct fulcrum_argv_text *words)
+    struct fulcrum_report_case *machine, struct fulcrum_argv_text *words)
 {
-    (void)i;
     return ask_ratios(
         machine, words, "-v run.actor_count=", " --intervals none --method fast");
 }
 
 /* A sixteenth to sixteen times as many, in numbers that the GPUs can share. */
 static bool ask_actors(
-    struct fulcrum_report_case *machine, size_t i, struct fulcrum_argv_text *words)
+    struct fulcrum_report_case *machine, struct fulcrum_argv_text *words)
 {
     enum { OCTAVES = 4 };
     double gpus = sharers(machine);
     double each = fulcrum_report_field(machine, "run.actor_count") / gpus;
     double values[2 * OCTAVES + 1];
-    (void)i;
     if (!(each > 0.0)) {
         return false;
     }
@@ -261,13 +253,12 @@ static bool ask_actors(
 
 /* From a sixteenth of the SMs to all of them, compared with all. */
 static bool ask_sms(
-    struct fulcrum_report_case *machine, size_t i, struct fulcrum_argv_text *words)
+    struct fulcrum_report_case *machine, struct fulcrum_argv_text *words)
 {
     double values[] = {
         1.0 / 16.0, 1.0 / 8.0, 0.25, 0.375, 0.5, 0.625, 0.75, 0.875, 1.0};
     const size_t shares = sizeof values / sizeof values[0];
     double sms = fulcrum_report_field(machine, "run.sm_count");
-    (void)i;
     if (!(sms >= 2.0)) {
         return false;
     }
@@ -292,13 +283,12 @@ static bool is_not_resident(struct fulcrum_report_case *machine)
 
 /* As many GPUs as the machine's links reach; none where no training shares them. */
 static bool ask_cluster(
-    struct fulcrum_report_case *machine, size_t i, struct fulcrum_argv_text *words)
+    struct fulcrum_report_case *machine, struct fulcrum_argv_text *words)
 {
     const double many = 256.0;
     double gpus = fulcrum_report_field(machine, "run.gpu_count");
     double each = fulcrum_report_field(machine, "run.actor_count") / fmax(gpus, 1.0);
     double most = fulcrum_report_field(machine, "machine.gpu.count");
-    (void)i;
     if (fulcrum_report_field(machine, "machine.link.network_byte_per_s") > 0.0) {
         most = many;
     }
@@ -318,11 +308,10 @@ static bool ask_cluster(
 
 /* All GPUs of a small machine, doublings of a large one. */
 static bool ask_node(
-    struct fulcrum_report_case *machine, size_t i, struct fulcrum_argv_text *words)
+    struct fulcrum_report_case *machine, struct fulcrum_argv_text *words)
 {
     const double few = 8.0;
     double gpus = fulcrum_report_field(machine, "machine.gpu.count");
-    (void)i;
     if (!(gpus > 1.0)) {
         return false;
     }
@@ -330,8 +319,6 @@ static bool ask_node(
         gpus > few ? "x2" : "1");
     return true;
 }
-
-/* Sections. */
 
 #define FIGURE(words, holds, drawn, wide, narrow)                                      \
     .figure = {.label = (words),                                                       \
@@ -448,13 +435,9 @@ static const struct fulcrum_report_section partition_section = {
     .lines = {"partition"},
     .text = "What several processes would do on one GPU: taking turns, on shares of "
             "its SMs (MPS), or in slices of everything (MIG).",
-    .figure = {.label = "The stages of training on parts of one GPU, and the gain of "
-                        "each placement",
-        .content = FULCRUM_PLOT_PLACEMENTS,
-        .chart = &fulcrum_chart_partition,
-        .only = fulcrum_report_is_resident,
-        .height_pt = 480.0,
-        .narrow_height_pt = 520.0},
+    FIGURE("The stages of training on parts of one GPU, and the gain of each placement",
+        FULCRUM_PLOT_PLACEMENTS, &fulcrum_chart_partition, 480.0, 520.0),
+    .is_drawn = fulcrum_report_is_resident,
     .tables = {{"placements",
         {.caption = "Placements on one GPU",
             .columns = "placement=placement;steps_per_s=steps;"
@@ -532,7 +515,8 @@ const struct fulcrum_report_section *const *fulcrum_report_sections(void)
 
 bool fulcrum_report_asks(const struct fulcrum_report_section *section)
 {
-    return section->ask != NULL || section->lines[0] != NULL;
+    return section->ask != NULL || section->ask_each != NULL ||
+           section->lines[0] != NULL;
 }
 
 bool fulcrum_report_question(const struct fulcrum_report_section *section,
@@ -542,7 +526,10 @@ bool fulcrum_report_question(const struct fulcrum_report_section *section,
         return false;
     }
     if (section->ask != NULL) {
-        return (i == 0 || section->asks_often) && section->ask(machine, i, words);
+        return i == 0 && section->ask(machine, words);
+    }
+    if (section->ask_each != NULL) {
+        return section->ask_each(machine, i, words);
     }
     if (i >= FULCRUM_REPORT_LINES_MOST || section->lines[i] == NULL) {
         return false;
@@ -554,11 +541,6 @@ bool fulcrum_report_question(const struct fulcrum_report_section *section,
 /* The summary is always there. */
 const char *fulcrum_report_section_name(int index)
 {
-    const struct fulcrum_report_section *const *sections = fulcrum_report_sections();
-    for (int i = 0; sections[i + 1] != NULL; i++) {
-        if (i == index) {
-            return sections[i + 1]->id;
-        }
-    }
-    return NULL;
+    const struct fulcrum_report_section *section = fulcrum_report_sections()[index + 1];
+    return section != NULL ? section->id : NULL;
 }

@@ -36,8 +36,6 @@ FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_reply_ask(struct fulcrum_reply *r
 /* Leaves it empty. */
 void fulcrum_reply_clear(struct fulcrum_reply *reply);
 
-/* What one report is about, and what other commands said of it. */
-
 enum {
     FULCRUM_REPORT_MACHINES_MOST = 8,
     FULCRUM_REPORT_SECTIONS_MOST = 32,
@@ -101,8 +99,6 @@ bool fulcrum_report_has_gpu(struct fulcrum_report_case *machine);
 void fulcrum_report_words(struct fulcrum_argv_text *words, const char *format, ...)
     FULCRUM_PRINTF(2, 3);
 
-/* Writing. */
-
 /* Escaped text, made as by printf. */
 void fulcrum_html_print(FILE *out, const char *format, ...) FULCRUM_PRINTF(2, 3);
 
@@ -122,10 +118,9 @@ void fulcrum_report_table(struct fulcrum_result *rows,
 struct fulcrum_report_figure {
     const char *label; /* what it shows, in words */
     enum fulcrum_plot_content content;
-    const struct fulcrum_chart *chart;                 /* NULL: none */
-    double height_pt;                                  /* of 620 points of width */
-    double narrow_height_pt;                           /* of 300: what a phone shows */
-    bool (*only)(struct fulcrum_report_case *machine); /* where it is; NULL: always */
+    const struct fulcrum_chart *chart; /* NULL: none */
+    double height_pt;                  /* of 620 points of width */
+    double narrow_height_pt;           /* of 300: what a phone shows */
     int parts; /* of a breakdown: index of fulcrum_breakdowns, */
     int scale; /* and of enum fulcrum_row_scale */
 };
@@ -146,8 +141,6 @@ void fulcrum_report_made_with(const struct fulcrum_reply *reply, FILE *out);
 /* A paragraph that says why there is nothing; true where there is an answer. */
 bool fulcrum_report_has_answer(const struct fulcrum_reply *reply, FILE *out);
 
-/* Sections. */
-
 enum fulcrum_report_scope {
     FULCRUM_REPORT_EACH,   /* once for each machine, under its name where several are */
     FULCRUM_REPORT_ALL,    /* once for all of them */
@@ -167,17 +160,18 @@ struct fulcrum_report_section {
     const char *title; /* the heading */
     enum fulcrum_report_scope scope;
     bool (*when)(struct fulcrum_report_case *machine); /* it applies; NULL: always */
-    /* Command lines to ask, without the design; or: */
-    const char *lines[FULCRUM_REPORT_LINES_MOST];
     /*
-     * Adds the words of the i-th command line; no word skips it. Returns false where
-     * there is none any more. The prediction has been asked before.
+     * Command lines to ask, without the design; or what adds the words of one, or of
+     * the i-th: no word skips it. They return false where there is none any more. The
+     * prediction has been asked before.
      */
-    bool (*ask)(
+    const char *lines[FULCRUM_REPORT_LINES_MOST];
+    bool (*ask)(struct fulcrum_report_case *machine, struct fulcrum_argv_text *words);
+    bool (*ask_each)(
         struct fulcrum_report_case *machine, size_t i, struct fulcrum_argv_text *words);
-    bool asks_often;  /* else once */
     const char *text; /* a paragraph */
     struct fulcrum_report_figure figure;
+    bool (*is_drawn)(struct fulcrum_report_case *machine); /* NULL: always */
     struct {
         const char *key; /* of the result's table; NULL: none */
         struct fulcrum_html_view view;

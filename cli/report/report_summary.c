@@ -1,7 +1,6 @@
 /* report_summary.c - the answer in plain words, what would change it, and machines. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <math.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -161,8 +160,7 @@ static void write_levers(struct fulcrum_report_case *machine, FILE *out)
 const struct fulcrum_report_section fulcrum_report_levers = {
     .id = "levers",
     .title = "What would change most",
-    .ask = ask_levers,
-    .asks_often = true,
+    .ask_each = ask_levers,
     .write = write_levers,
 };
 
@@ -303,9 +301,9 @@ static void write_balance(struct fulcrum_report_case *machine, FILE *out)
 {
     const struct fulcrum_table *optima = optima_of(machine);
     struct fulcrum_string text = {0};
-    for (size_t i = 0; fulcrum_plot_text(optima, i, "shape")[0] != '\0'; i++) {
-        fulcrum_string_add(
-            &text, "%s%s ", i > 0 ? "; " : "", fulcrum_plot_text(optima, i, "metric"));
+    for (size_t i = 0; fulcrum_chart_words(optima, i, "shape")[0] != '\0'; i++) {
+        fulcrum_string_add(&text, "%s%s ", i > 0 ? "; " : "",
+            fulcrum_chart_words(optima, i, "metric"));
         fulcrum_report_best_words(optima, i, &text);
     }
     double here = fulcrum_report_output(machine, "cpu_gpu_ratio_used").number;

@@ -6,13 +6,13 @@
 #include <math.h>
 #include <stdio.h>
 
-void fulcrum_plain_text(char *out, size_t size, double value)
+struct fulcrum_number_text fulcrum_plain_text(double value)
 {
+    struct fulcrum_number_text text = fulcrum_si_text(value, 3, NULL);
     if (fabs(value) >= 1000.0 && fabs(value) < 1e5) {
-        (void)snprintf(out, size, "%.0f", value);
-    } else {
-        fulcrum_si_text(out, size, value, 3, NULL);
+        (void)snprintf(text.chars, sizeof text.chars, "%.0f", value);
     }
+    return text;
 }
 
 /* Relative slack for comparing computed tick values with limits. */
@@ -78,29 +78,32 @@ static struct prefix prefix_of(double value, const char *unit)
 }
 
 /* As many digits as tell the ticks of an axis apart that spans a millionth of it. */
-static void round_text(char *out, size_t size, double value, const char *unit)
+static struct fulcrum_number_text round_text(double value, const char *unit)
 {
+    struct fulcrum_number_text text;
     struct prefix prefix = prefix_of(value, unit);
     bool with_unit = unit != NULL && value != 0.0;
     if (unit == NULL && value != 0.0 && fabs(value) < 1e-3 * (1.0 - slack)) {
         /* Plain decimals turn unreadable; "2e-5" is shorter. */
         double exponent = floor(log10(fabs(value)) + slack);
-        (void)snprintf(out, size, "%.14ge%.0f", value / pow(10.0, exponent), exponent);
-        return;
+        (void)snprintf(text.chars, sizeof text.chars, "%.14ge%.0f",
+            value / pow(10.0, exponent), exponent);
+    } else {
+        (void)snprintf(text.chars, sizeof text.chars, "%.14g%s%s%s",
+            value / prefix.factor, with_unit ? " " : "", prefix.sign,
+            with_unit ? unit : "");
     }
-    (void)snprintf(out, size, "%.14g%s%s%s", value / prefix.factor,
-        with_unit ? " " : "", prefix.sign, with_unit ? unit : "");
+    return text;
 }
 
-void fulcrum_si_text(char *out, size_t size, double value, int digits, const char *unit)
+struct fulcrum_number_text fulcrum_si_text(double value, int digits, const char *unit)
 {
     if (!isfinite(value)) {
-        (void)snprintf(out, size, "unknown");
-        return;
+        return (struct fulcrum_number_text){"unknown"};
     }
     double exponent = value != 0.0 ? floor(log10(fabs(value)) + slack) : 0.0;
     double step = pow(10.0, exponent + 1.0 - digits);
-    round_text(out, size, round(value / step) * step, unit);
+    return round_text(round(value / step) * step, unit);
 }
 
 /* A tick among those kept; silently full only beyond FULCRUM_TICKS_MAX. */
@@ -147,11 +150,12 @@ static void log_ticks(struct fulcrum_axis *axis, double wanted, const char *unit
             double value = (double)mantissa * pow(10.0, power);
             bool has_label = mantissa == 1 || ((mantissa == 2 || mantissa == 5) &&
                                                   decades * 2.0 <= wanted);
-            char label[FULCRUM_TICK_LABEL_SIZE] = "";
-            if (has_label && fmod(power, stride) == 0.0) {
-                round_text(label, sizeof label, value, unit);
-            }
-            add_tick(axis, value, label[0] == '\0' ? 9 : mantissa == 1 ? 0 : 1, label);
+            has_label = has_label && fmod(power, stride) == 0.0;
+            add_tick(axis, value,
+                !has_label      ? 9
+                : mantissa == 1 ? 0
+                                : 1,
+                has_label ? round_text(value, unit).chars : "");
         }
     }
 }
@@ -165,13 +169,12 @@ static void log2_ticks(struct fulcrum_axis *axis, double wanted, const char *uni
     for (size_t i = 0; i < (size_t)count; i++) {
         double power = first + (double)i;
         double value = exp2(power);
-        char label[FULCRUM_TICK_LABEL_SIZE] = "";
-        if (fmod(power, stride) == 0.0 && value < 1e6 && unit == NULL) {
-            (void)snprintf(label, sizeof label, "%.10g", value);
-        } else if (fmod(power, stride) == 0.0) {
-            fulcrum_si_text(label, sizeof label, value, 4, unit);
+        bool has_label = fmod(power, stride) == 0.0;
+        struct fulcrum_number_text label = fulcrum_si_text(value, 4, unit);
+        if (value < 1e6 && unit == NULL) {
+            (void)snprintf(label.chars, sizeof label.chars, "%.10g", value);
         }
-        add_tick(axis, value, label[0] != '\0' ? 0 : 9, label);
+        add_tick(axis, value, has_label ? 0 : 9, has_label ? label.chars : "");
     }
 }
 
@@ -244,10 +247,8 @@ void fulcrum_axis_fit(struct fulcrum_axis *axis, const struct fulcrum_limits *sp
         double first = ceil(axis->lo / step - slack);
         size_t count = (size_t)ticks_between(axis, step);
         for (size_t j = 0; j < count; j++) {
-            char label[FULCRUM_TICK_LABEL_SIZE];
             double value = (first + (double)j) * step + 0.0; /* turns -0 into 0 */
-            round_text(label, sizeof label, value, options->unit);
-            add_tick(axis, value, 0, label);
+            add_tick(axis, value, 0, round_text(value, options->unit).chars);
         }
     }
 }
@@ -264,8 +265,6 @@ double fulcrum_axis_at(const struct fulcrum_axis *axis, double value)
                                       : (value - axis->lo) / (axis->hi - axis->lo);
     return axis->from + (axis->to - axis->from) * fmin(fmax(share, 0.0), 1.0);
 }
-
-/* What stands along the sides of a frame. */
 
 static const double tick_gap_pt = 5.5; /* from a side to the numbers of its ticks */
 static const double label_gap_pt = 2.0;
@@ -440,8 +439,6 @@ void fulcrum_side_axis_draw(
         draw_label(canvas, at);
     }
 }
-
-/* Places for labels that overlap nothing. */
 
 static const double flag_gap_pt = 2.5; /* between a pole and its text */
 /* Between the end of one flag and the next text or pole. */

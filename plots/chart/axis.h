@@ -8,8 +8,13 @@
 
 #include "plots/chart/canvas.h"
 
+/* A number as people read it. */
+struct fulcrum_number_text {
+    char chars[48];
+};
+
 /* "0.0625", "1024": x values as people write them. */
-void fulcrum_plain_text(char *out, size_t size, double value);
+struct fulcrum_number_text fulcrum_plain_text(double value);
 
 /* Which values are better. */
 enum fulcrum_goal { FULCRUM_GOAL_MOST, FULCRUM_GOAL_LEAST };
@@ -79,8 +84,7 @@ double fulcrum_axis_at(const struct fulcrum_axis *axis, double value);
  * "2.5M", "17.2k", "0.0625", with a unit "50 µs": `digits` significant digits at most,
  * "unknown" for NaN.
  */
-void fulcrum_si_text(
-    char *out, size_t size, double value, int digits, const char *unit);
+struct fulcrum_number_text fulcrum_si_text(double value, int digits, const char *unit);
 
 /* What stands along the sides of a frame. */
 

@@ -50,8 +50,6 @@ struct fulcrum_canvas {
     struct fulcrum_error failure;
 };
 
-/* Draws a page with Cairo and sets its text with Pango. */
-
 /* Whoever reads the same page twice must get the same bytes, so time stands still. */
 static const char pdf_date[] = "2000-01-01T00:00:00Z";
 static const char font_families[] = "DejaVu Sans, Liberation Sans, sans-serif";
@@ -590,14 +588,14 @@ static enum fulcrum_status type_of(
         "%s: a chart's file must end in .svg, .pdf or .png", path);
 }
 
-static enum fulcrum_status png_scale(const struct fulcrum_save_options *options,
-    struct fulcrum_extent extent, double *out, struct fulcrum_error *err)
+static enum fulcrum_status png_scale(double png_width_px, struct fulcrum_extent extent,
+    double *out, struct fulcrum_error *err)
 {
     const double least_px = 16.0;
     const double most_px = 16384.0;
     double scale = default_scale;
-    if (options != NULL && options->png_width_px != 0.0) {
-        scale = options->png_width_px / extent.width_pt;
+    if (png_width_px != 0.0) {
+        scale = png_width_px / extent.width_pt;
     }
     double width_px = extent.width_pt * scale;
     double height_px = extent.height_pt * scale;
@@ -612,13 +610,12 @@ static enum fulcrum_status png_scale(const struct fulcrum_save_options *options,
 }
 
 enum fulcrum_status fulcrum_canvas_write(const struct fulcrum_canvas *canvas,
-    const char *path, const struct fulcrum_save_options *options, FILE *file,
-    struct fulcrum_error *err)
+    const char *path, double png_width_px, FILE *file, struct fulcrum_error *err)
 {
     enum file_type type = FILE_SVG;
     double scale = default_scale;
     TRY(type_of(path, &type, err));
-    TRY(png_scale(options, fulcrum_canvas_extent(canvas), &scale, err));
+    TRY(png_scale(png_width_px, canvas->extent, &scale, err));
     TRY(fulcrum_canvas_status(canvas, err));
     GByteArray *bytes = g_byte_array_new();
     cairo_status_t status = render(canvas, type, scale, bytes);

@@ -197,20 +197,17 @@ struct fulcrum_spot fulcrum_rect_centre(struct fulcrum_rect rect);
 struct fulcrum_rect fulcrum_rect_around(
     struct fulcrum_spot centre, struct fulcrum_extent extent);
 
-struct fulcrum_save_options {
-    double png_width_px; /* 0: two pixels a point */
-};
-
 /*
  * Writes the page to `file` in the type that the ending of `path` names: .svg, .pdf or
  * .png. The same page gives the same bytes: a PDF has a fixed date, the others none.
  *   path     is not opened
+ *   png_width_px  0: two pixels a point
  *   fails    FULCRUM_ERR_RANGE (another ending, a picture outside [16, 16384] pixels),
  *            FULCRUM_ERR_FILE, FULCRUM_ERR_NO_MEMORY
  */
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_canvas_write(
-    const struct fulcrum_canvas *canvas, const char *path,
-    const struct fulcrum_save_options *options, FILE *file, struct fulcrum_error *err);
+    const struct fulcrum_canvas *canvas, const char *path, double png_width_px,
+    FILE *file, struct fulcrum_error *err);
 
 /* Colours, dashes, markers and text sizes that all charts share. */
 

@@ -11,7 +11,6 @@
 #include "plots/chart/contour.h"
 
 #include <math.h>
-#include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
 
@@ -212,8 +211,6 @@ double fulcrum_contour_length(const struct fulcrum_contour_line *line)
     return length;
 }
 
-/* Where on a line its label breaks it, clear of other lines. */
-
 /* Labels are tried this far from each other. */
 static const double stride_pt = 4.0;
 /* Clearance to lines of others. */
@@ -292,8 +289,7 @@ int fulcrum_line_label_find(const struct fulcrum_line_crowd *crowd, size_t own,
     double best_pt = 0.0;
     double start_pt = 0.0; /* of a piece, along the line */
     size_t tried = 0;
-    if (line == NULL ||
-        fulcrum_contour_length(line) < least_lengths * extent.width_pt) {
+    if (line == NULL || most < least_lengths * extent.width_pt) {
         return 0;
     }
     for (size_t i = 1; i < line->count; i++) {

@@ -49,8 +49,6 @@ void fulcrum_contour_clear(struct fulcrum_contour *contour);
 /* Along the spots of a line. */
 double fulcrum_contour_length(const struct fulcrum_contour_line *line);
 
-/* Where on a line its label breaks it, clear of other lines. */
-
 /* All lines of a page, those of one label together. Borrowed. */
 struct fulcrum_line_crowd {
     const struct fulcrum_contour *contours;

@@ -4,13 +4,10 @@
 
 #include <assert.h>
 #include <math.h>
-#include <stdbool.h>
 #include <string.h>
 
 #include "model/result.h"
 #include "model/try.h"
-
-/* The line above a picture: what is shown, and what there is to see. */
 
 static const double header_gap_pt = 4.0;
 
@@ -85,27 +82,26 @@ struct layout {
     double footnote_y;
 };
 
-void fulcrum_page_explain(
-    struct fulcrum_page *page, const struct fulcrum_legend_entry *entry)
+void fulcrum_page_explain(struct fulcrum_page *page, size_t rank,
+    enum fulcrum_swatch swatch, size_t style, const char *label)
 {
     struct fulcrum_legend_entry *legend = page->legend;
     size_t at = page->legend_count;
-    for (size_t i = 0; i < page->legend_count && entry->label != NULL; i++) {
-        if (legend[i].rank == entry->rank &&
-            strcmp(legend[i].label, entry->label) == 0) {
-            bool is_same = legend[i].swatch == entry->swatch;
-            legend[i].swatch = is_same ? entry->swatch : FULCRUM_SWATCH_LINE_AND_MARKER;
+    if (label == NULL) {
+        return;
+    }
+    for (size_t i = 0; i < page->legend_count; i++) {
+        if (legend[i].rank == rank && strcmp(legend[i].label, label) == 0) {
+            bool is_same = legend[i].swatch == swatch;
+            legend[i].swatch = is_same ? swatch : FULCRUM_SWATCH_LINE_AND_MARKER;
             return;
         }
     }
-    if (entry->label == NULL) {
-        return;
-    }
     assert(page->legend_count < FULCRUM_LEGEND_MAX);
-    for (; at > 0 && legend[at - 1].rank > entry->rank; at--) {
+    for (; at > 0 && legend[at - 1].rank > rank; at--) {
         legend[at] = legend[at - 1];
     }
-    legend[at] = *entry;
+    legend[at] = (struct fulcrum_legend_entry){rank, swatch, style, label};
     page->legend_count++;
 }
 
@@ -148,7 +144,7 @@ struct look {
     enum fulcrum_marker_shape shape;
 };
 
-static const struct look looks[] = {
+static const struct look looks[FULCRUM_SWATCH_BLANK + 1] = {
     [FULCRUM_SWATCH_LINE] = {.line_pt = -1.0},
     [FULCRUM_SWATCH_LINE_AND_MARKER] = {.line_pt = -1.0,
         .marker_pt = -1.0,
@@ -181,8 +177,6 @@ static const struct look looks[] = {
         .border_pt = 1.4,
         .fill = FULCRUM_MARKER_HOLLOW,
         .rgb = FULCRUM_TONE_INK},
-    [FULCRUM_SWATCH_HATCH] = {.line_pt = 0.0},
-    [FULCRUM_SWATCH_BLANK] = {.line_pt = 0.0},
 };
 
 /* Swatches are decoration: none counts as data. */
@@ -364,8 +358,6 @@ void fulcrum_page_draw_empty(
     struct fulcrum_text style = fulcrum_palette_anchored(FULCRUM_TEXT_EMPTY, 0.5, 0.5);
     fulcrum_canvas_text(canvas, &style, fulcrum_rect_centre(body), "no data");
 }
-
-/* What drawing any chart begins and ends with. */
 
 struct fulcrum_table *fulcrum_chart_table(
     const struct fulcrum_result *result, const char *key)

@@ -6,9 +6,7 @@
 #include "plots/chart/canvas.h"
 #include "plots/chart/chart.h"
 
-/* The line above a picture: what is shown, and what there is to see. */
-
-/* Borrowed. */
+/* The line above a picture: what is shown, and what there is to see. Borrowed. */
 struct fulcrum_header {
     const char *title;   /* may be NULL */
     const char *finding; /* at the right, or below where both do not fit; may be NULL */
@@ -23,7 +21,6 @@ void fulcrum_header_draw(struct fulcrum_canvas *canvas,
     const struct fulcrum_header *header, struct fulcrum_rect rect);
 
 enum fulcrum_swatch {
-    FULCRUM_SWATCH_NONE,
     FULCRUM_SWATCH_LINE,
     FULCRUM_SWATCH_LINE_AND_MARKER,
     FULCRUM_SWATCH_BAND,
@@ -64,8 +61,8 @@ struct fulcrum_page {
  * Adds an entry behind those of lower or the same rank; none without a label. One that
  * is there already is not repeated, and shows line and marker where either was asked.
  */
-void fulcrum_page_explain(
-    struct fulcrum_page *page, const struct fulcrum_legend_entry *entry);
+void fulcrum_page_explain(struct fulcrum_page *page, size_t rank,
+    enum fulcrum_swatch swatch, size_t style, const char *label);
 
 /*
  * Adds "; TEXT" to the footnote unless it says that already. With an intro, texts of

@@ -6,8 +6,6 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The best point of a curve, and a sentence about it. */
-
 /* Relative to the best itself, so that the unit does not matter. */
 static const double plateau_frac = 0.01;
 
@@ -86,21 +84,16 @@ void fulcrum_best_sentence(
     };
     bool is_flat = best->shape == FULCRUM_BEST_FLAT;
     bool is_level = is_flat || best->shape == FULCRUM_BEST_PLATEAU;
-    char at[48];
-    char top[48];
-    fulcrum_plain_text(at, sizeof at, best->x);
-    fulcrum_si_text(top, sizeof top, is_level ? best->best_y : best->y, 3, NULL);
     if (best->shape == FULCRUM_BEST_NONE) {
         (void)snprintf(out, size, "%s", "");
         return;
     }
-    (void)snprintf(out, size, "%s%s%s%s%s%s%s", words[best->shape].before, top,
-        words[best->shape].between, is_flat ? "" : at,
+    (void)snprintf(out, size, "%s%s%s%s%s%s%s", words[best->shape].before,
+        fulcrum_si_text(is_level ? best->best_y : best->y, 3, NULL).chars,
+        words[best->shape].between, is_flat ? "" : fulcrum_plain_text(best->x).chars,
         !is_flat && x_name[0] != '\0' ? " " : "", is_flat ? "" : x_name,
         words[best->shape].after);
 }
-
-/* Layout of stacks. */
 
 static const double header_gap_pt = 1.0; /* beyond that of the header itself */
 static const double panel_gap_pt = 6.0;
@@ -243,8 +236,6 @@ void fulcrum_stack_fit(const struct fulcrum_canvas *canvas, struct fulcrum_stack
         fulcrum_axis_fit(&stack->panels[i].x, &x_span, &options);
     }
 }
-
-/* Draws panels that have their place: grid, series, titles, labels. */
 
 /* Up to here a line shows its points; beyond, markers would hide it. */
 static const size_t few_points = 24;

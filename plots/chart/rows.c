@@ -27,7 +27,6 @@ static const double beside_gap_pt = 18.0;
 static const double panel_gap_pt = 10.0;
 
 struct layout {
-    struct fulcrum_rect whole; /* with the texts beside the frame, without header */
     struct fulcrum_rect frame;
     struct fulcrum_axis axis;
     double name_pt;
@@ -142,7 +141,7 @@ static void measure_texts(const struct fulcrum_canvas *canvas,
 static struct layout lay_out(const struct fulcrum_canvas *canvas,
     const struct fulcrum_rows *rows, struct fulcrum_rect rect, double name_pt)
 {
-    struct layout layout = {.whole = rect, .shown = rows->count};
+    struct layout layout = {.shown = rows->count};
     measure_texts(canvas, rows, rect.x1 - rect.x0, &layout);
     layout.name_pt = name_pt;
     layout.frame = (struct fulcrum_rect){rect.x0 + name_pt + gap_pt, rect.y0,
@@ -194,11 +193,9 @@ static double draw_bar_text(struct fulcrum_canvas *canvas,
     const struct fulcrum_row_bar *bar, const struct fulcrum_rect *rect, double row_top,
     double taken)
 {
-    struct fulcrum_text style = fulcrum_palette_text(FULCRUM_TEXT_TICK);
+    struct fulcrum_text style = fulcrum_palette_anchored(FULCRUM_TEXT_TICK, 0.5, 0.5);
     struct fulcrum_extent extent = fulcrum_canvas_measure(canvas, &style, bar->text);
     struct fulcrum_spot spot = fulcrum_rect_centre(*rect);
-    style.anchor_x = 0.5;
-    style.anchor_y = 0.5;
     if (extent.width_pt + 3.0 <= rect->x1 - rect->x0 &&
         extent.height_pt <= rect->y1 - rect->y0) {
         style.rgb = fulcrum_palette_ink_on(bar->rgb);
@@ -297,39 +294,38 @@ static void draw_row(struct fulcrum_canvas *canvas, const struct layout *layout,
 static void draw_frame(struct fulcrum_canvas *canvas, const struct fulcrum_rows *rows,
     struct fulcrum_rect rect, double name_pt)
 {
-    const struct layout own = lay_out(canvas, rows, rect, name_pt);
-    const struct layout *layout = &own;
-    struct fulcrum_rect frame = layout->frame;
+    const struct layout layout = lay_out(canvas, rows, rect, name_pt);
+    struct fulcrum_rect frame = layout.frame;
     fulcrum_canvas_record(canvas, FULCRUM_BOX_PANEL, frame);
-    const struct fulcrum_side_axis below = {&layout->axis, FULCRUM_SIDE_BELOW, frame,
-        layout->whole.x0, layout->whole.x1, rows->x_label,
+    const struct fulcrum_side_axis below = {&layout.axis, FULCRUM_SIDE_BELOW, frame,
+        rect.x0, rect.x1, rows->x_label,
         FULCRUM_AXIS_GRID | FULCRUM_AXIS_LINE | FULCRUM_AXIS_TICKS |
             FULCRUM_AXIS_NUMBERS};
     fulcrum_side_axis_draw(canvas, &below);
-    for (size_t i = 0; i < layout->shown; i++) {
+    for (size_t i = 0; i < layout.shown; i++) {
         const struct fulcrum_row *row = &rows->rows[i];
         double taken = frame.x0;
         for (size_t k = 0; k < row->bar_count; k++) {
-            taken = draw_bar(canvas, layout, &row->bars[k],
-                frame.y0 + (double)i * layout->row_pt, taken);
+            taken = draw_bar(canvas, &layout, &row->bars[k],
+                frame.y0 + (double)i * layout.row_pt, taken);
         }
     }
     /* Over bars, under marks. */
     const struct fulcrum_pen pen = fulcrum_palette_rule(FULCRUM_TONE_SOFT, 0.9);
-    if (fulcrum_axis_shows(layout->axis.kind, rows->centre)) {
-        double x = fulcrum_axis_at(&layout->axis, rows->centre);
+    if (fulcrum_axis_shows(layout.axis.kind, rows->centre)) {
+        double x = fulcrum_axis_at(&layout.axis, rows->centre);
         fulcrum_canvas_line(canvas, &pen, (struct fulcrum_spot){x, frame.y0},
             (struct fulcrum_spot){x, frame.y1});
     }
-    for (size_t i = 0; i < layout->shown; i++) {
-        draw_row(canvas, layout, &rows->rows[i], frame.y0 + (double)i * layout->row_pt);
+    for (size_t i = 0; i < layout.shown; i++) {
+        draw_row(canvas, &layout, &rows->rows[i], frame.y0 + (double)i * layout.row_pt);
     }
-    size_t rest = rows->count - layout->shown + rows->left_out;
-    if (rest > 0 && layout->name_pt > 0.0) {
+    size_t rest = rows->count - layout.shown + rows->left_out;
+    if (rest > 0 && layout.name_pt > 0.0) {
         draw_beside(canvas, fulcrum_palette_anchored(FULCRUM_TEXT_TICK, 1.0, 0.5),
             (struct fulcrum_spot){frame.x0 - gap_pt,
-                frame.y0 + ((double)layout->shown + 0.5) * layout->row_pt},
-            layout->name_pt, fulcrum_canvas_print(canvas, "and %zu more", rest));
+                frame.y0 + ((double)layout.shown + 0.5) * layout.row_pt},
+            layout.name_pt, fulcrum_canvas_print(canvas, "and %zu more", rest));
     }
 }
 

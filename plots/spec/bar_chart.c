@@ -67,12 +67,6 @@ struct picture {
     const char *finding; /* "": none */
 };
 
-struct fulcrum_table *fulcrum_bar_chart_table(
-    const struct fulcrum_bar_chart *chart, const struct fulcrum_result *result)
-{
-    return fulcrum_chart_table(result, chart->table);
-}
-
 static const char *words_at(const struct picture *picture, size_t row, const char *key)
 {
     return fulcrum_chart_words(picture->table, row, key);
@@ -106,7 +100,7 @@ static struct picture *begin(
     *picture = (struct picture){.canvas = canvas,
         .chart = chart,
         .result = data->result,
-        .table = fulcrum_bar_chart_table(chart, data->result),
+        .table = fulcrum_chart_table(data->result, chart->table),
         .scale = data->as_shares ? FULCRUM_ROW_SHARE : chart->scale,
         .finding = ""};
     for (size_t k = 0; k < FULCRUM_BAR_PARTS_MAX && chart->parts[k].key != NULL; k++) {
@@ -345,7 +339,6 @@ static const char *text_of(const struct picture *picture,
     struct fulcrum_canvas *canvas = picture->canvas;
     double rate = number_at(picture, bar->first, panel->rate);
     const char *text = "";
-    char number[48];
     if (!bar->is_known) {
         return bar->has_failed ? picture->chart->failed : "";
     }
@@ -354,13 +347,13 @@ static const char *text_of(const struct picture *picture,
                                        bar->whole, bar->lo, bar->hi)
                                  : fulcrum_canvas_print(canvas, "%.2f", bar->whole);
     } else if (panel->unit != NULL) {
-        fulcrum_si_text(number, sizeof number, bar->whole, 3, panel->unit);
-        text = fulcrum_canvas_print(canvas, "%s", number);
+        text = fulcrum_canvas_print(
+            canvas, "%s", fulcrum_si_text(bar->whole, 3, panel->unit).chars);
     }
     if (isfinite(rate)) {
-        fulcrum_si_text(number, sizeof number, rate, 3, NULL);
-        text = fulcrum_canvas_join(
-            canvas, text, ", ", fulcrum_canvas_print(canvas, "%s steps/s", number));
+        text = fulcrum_canvas_join(canvas, text, ", ",
+            fulcrum_canvas_print(
+                canvas, "%s steps/s", fulcrum_si_text(rate, 3, NULL).chars));
     }
     return fulcrum_canvas_join(
         canvas, text, ", ", words_at(picture, bar->first, panel->text));
@@ -525,56 +518,39 @@ static const struct fulcrum_row *rows_of(struct picture *picture,
     return rows;
 }
 
-static struct fulcrum_axis_options options_of(const struct picture *picture,
-    const struct panel *panel, const struct fulcrum_bar_panel *from)
-{
-    bool is_stack = from->spans[0].key == NULL;
-    const char *unit = from->unit_column != NULL
-                           ? words_at(picture, panel->first, from->unit_column)
-                           : from->unit;
-    bool has_unit =
-        picture->scale != FULCRUM_ROW_SHARE && unit != NULL && unit[0] != '\0';
-    double pad_frac = from->is_number ? 0.03 : 0.01;
-    return (struct fulcrum_axis_options){.kind = FULCRUM_AXIS_LINEAR,
-        .pad_frac = is_stack ? pad_frac : 0.04,
-        .from_zero = is_stack || from->reach > 0.0,
-        .unit = has_unit ? unit : NULL};
-}
-
-/* A line through all rows; NAN: none. */
-static double centre_of(const struct picture *picture, const struct panel *panel,
-    const struct fulcrum_bar_panel *from)
-{
-    if (from->centre_column != NULL) {
-        return number_at(picture, panel->first, from->centre_column);
-    }
-    bool is_stack = from->spans[0].key == NULL;
-    return is_stack && !(from->centre > 0.0) ? (double)NAN : from->centre;
-}
-
 static struct fulcrum_rows lay_rows(struct picture *picture, const struct panel *panel,
     const struct fulcrum_bar_panel *from)
 {
     picture->table = panel->table;
     bool is_share = picture->scale == FULCRUM_ROW_SHARE;
+    bool is_stack = from->spans[0].key == NULL;
+    double stack_pad_frac = from->is_number ? 0.03 : 0.01;
+    double centre = is_stack && !(from->centre > 0.0) ? (double)NAN : from->centre;
+    const char *unit = from->unit_column != NULL
+                           ? words_at(picture, panel->first, from->unit_column)
+                           : from->unit;
+    bool has_unit = !is_share && unit != NULL && unit[0] != '\0';
     const char *finding = from->finding != NULL
                               ? words_at(picture, panel->first, from->finding)
                               : picture->finding;
-    struct fulcrum_rows rows = {.title = from->title,
+    return (struct fulcrum_rows){
+        .title = from->group != NULL ? words_at(picture, panel->first, from->group)
+                                     : from->title,
         .finding = finding[0] != '\0' ? finding : NULL,
         .x_label = is_share ? "share of the whole" : from->x_label,
         .rows = rows_of(picture, panel, from),
         .count = panel->shown,
-        .options = options_of(picture, panel, from),
-        .centre = centre_of(picture, panel, from),
+        .options = {.kind = FULCRUM_AXIS_LINEAR,
+            .pad_frac = is_stack ? stack_pad_frac : 0.04,
+            .from_zero = is_stack || from->reach > 0.0,
+            .unit = has_unit ? unit : NULL},
+        .centre = from->centre_column != NULL
+                      ? number_at(picture, panel->first, from->centre_column)
+                      : centre,
         .reach = from->reach > 0.0 ? from->reach : (double)NAN,
         .left_out = panel->left_out,
         .lines_per_row = from->lines_per_row,
         .row_most_pt = from->row_most_pt};
-    if (from->group != NULL) {
-        rows.title = words_at(picture, panel->first, from->group);
-    }
-    return rows;
 }
 
 /* Whether some row that is shown has the span. */
@@ -590,13 +566,6 @@ static bool has_span(const struct panel *panel, const struct fulcrum_bar_span *s
     return false;
 }
 
-static void explain(struct fulcrum_page *page, enum fulcrum_swatch swatch, size_t style,
-    const char *label)
-{
-    const struct fulcrum_legend_entry entry = {0, swatch, style, label};
-    fulcrum_page_explain(page, &entry);
-}
-
 static bool has_beside(const struct picture *picture, const struct panel *panel)
 {
     return panel->from->beside != NULL && fulcrum_rows_have_beside(picture->canvas);
@@ -608,20 +577,21 @@ static void explain_spans(const struct panel *panel,
 {
     for (size_t k = 0; k < FULCRUM_BAR_SPANS_MAX && from->spans[k].key != NULL; k++) {
         const struct fulcrum_bar_span *span = &from->spans[k];
-        explain(
-            page, span->swatch, span->style, has_span(panel, span) ? span->name : NULL);
+        fulcrum_page_explain(page, 0, span->swatch, span->style,
+            has_span(panel, span) ? span->name : NULL);
     }
-    explain(page, FULCRUM_SWATCH_DIAMOND, FULCRUM_ROW_INTERVAL_STYLE, from->mark_name);
+    fulcrum_page_explain(
+        page, 0, FULCRUM_SWATCH_DIAMOND, FULCRUM_ROW_INTERVAL_STYLE, from->mark_name);
 }
 
 /* Parts that no bar has are not explained, nor what has no place. */
 static void explain_bars(const struct picture *picture, struct fulcrum_page *page)
 {
     for (size_t k = 0; k < picture->part_count; k++) {
-        explain(page, FULCRUM_SWATCH_STACK, picture->parts[k].style,
+        fulcrum_page_explain(page, 0, FULCRUM_SWATCH_STACK, picture->parts[k].style,
             picture->has_part[k] ? picture->parts[k].name : NULL);
     }
-    explain(page, FULCRUM_SWATCH_LINE, FULCRUM_ROW_INTERVAL_STYLE,
+    fulcrum_page_explain(page, 0, FULCRUM_SWATCH_LINE, FULCRUM_ROW_INTERVAL_STYLE,
         picture->has_interval ? picture->chart->interval_name : NULL);
     for (size_t i = 0; i < picture->panel_count; i++) {
         const struct panel *panel = &picture->panels[i];

@@ -130,8 +130,4 @@ enum fulcrum_status fulcrum_bar_chart_check(
 void fulcrum_bar_chart_draw(
     struct fulcrum_canvas *canvas, struct fulcrum_page *page, const void *given);
 
-/* The rows that a chart shows; NULL: there is no such table. */
-struct fulcrum_table *fulcrum_bar_chart_table(
-    const struct fulcrum_bar_chart *chart, const struct fulcrum_result *result);
-
 #endif

@@ -9,14 +9,12 @@
 #include "plots/spec/heat_chart.h"
 
 #include <math.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "model/min_max.h"
 #include "model/try.h"
-#include "plots/chart/canvas.h"
 #include "plots/chart/contour.h"
 #include "plots/chart/page.h"
 
@@ -27,8 +25,7 @@ enum {
     LEVELS_MAX = 24,
     TAKEN_MAX = 2 * FULCRUM_HEAT_MACHINES_MAX + 1,
     RATIO_LINES_MOST = 6,
-    LABEL_SIZE = 40,
-    NUMBER_SIZE = 48
+    LABEL_SIZE = 40
 };
 
 /* Of what is written, below which it is no grid: rather points strewn over two axes. */
@@ -194,8 +191,8 @@ static void cells_fit(
         out->tick_count = count;
         for (size_t i = 0; i < count; i++) {
             out->ticks[i] = (struct fulcrum_tick){.value = values[i]};
-            fulcrum_plain_text(
-                out->ticks[i].label, sizeof out->ticks[i].label, values[i]);
+            (void)snprintf(out->ticks[i].label, sizeof out->ticks[i].label, "%.31s",
+                fulcrum_plain_text(values[i]).chars);
         }
     }
 }
@@ -332,24 +329,22 @@ static bool is_end(const struct along *along, size_t i)
 static const char *make_finding(
     struct fulcrum_canvas *canvas, const struct picture *picture)
 {
-    char value[NUMBER_SIZE];
-    char x[NUMBER_SIZE];
-    char y[NUMBER_SIZE];
     size_t i = picture->best % picture->x.count;
     size_t j = picture->best / picture->x.count;
     if (!picture->is_judged) {
         return NULL;
     }
-    fulcrum_si_text(value, sizeof value, picture->cells[picture->best].value, 3,
-        picture->data->unit);
-    fulcrum_plain_text(x, sizeof x, picture->x.values[i]);
-    fulcrum_plain_text(y, sizeof y, picture->y.values[j]);
+    const struct fulcrum_number_text value =
+        fulcrum_si_text(picture->cells[picture->best].value, 3, picture->data->unit);
     if (!has_star(picture)) {
-        return fulcrum_canvas_print(canvas, "within 1 %% of %s everywhere", value);
+        return fulcrum_canvas_print(
+            canvas, "within 1 %% of %s everywhere", value.chars);
     }
     bool at_border = is_end(&picture->x, i) || is_end(&picture->y, j);
     return fulcrum_canvas_print(canvas,
-        "best %s at (%s, %s)%s; %zu of %zu points within 1 %% of it", value, x, y,
+        "best %s at (%s, %s)%s; %zu of %zu points within 1 %% of it", value.chars,
+        fulcrum_plain_text(picture->x.values[i]).chars,
+        fulcrum_plain_text(picture->y.values[j]).chars,
         at_border ? ", where the chart ends" : "", picture->near, picture->usable);
 }
 
@@ -382,11 +377,9 @@ static void note_intervals(struct fulcrum_canvas *canvas, const struct picture *
     }
     const struct cell *best = &picture->cells[picture->best];
     if (has_star(picture) && best->lo < best->hi) {
-        char from[NUMBER_SIZE];
-        char to[NUMBER_SIZE];
-        fulcrum_si_text(from, sizeof from, best->lo, 3, picture->data->unit);
-        fulcrum_si_text(to, sizeof to, best->hi, 3, picture->data->unit);
-        words = fulcrum_canvas_print(canvas, "%s to %s at the best point, ", from, to);
+        words = fulcrum_canvas_print(canvas, "%s to %s at the best point, ",
+            fulcrum_si_text(best->lo, 3, picture->data->unit).chars,
+            fulcrum_si_text(best->hi, 3, picture->data->unit).chars);
     }
     if (below_rel > 0.0 || above_rel > 0.0) {
         fulcrum_page_note(canvas, page, "90 % interval: ",
@@ -429,11 +422,6 @@ static enum fulcrum_status read_machines(
     return FULCRUM_OK;
 }
 
-static void take_place(struct picture *picture, struct fulcrum_rect rect)
-{
-    picture->taken[picture->taken_count++] = rect;
-}
-
 /* Beyond its ends an axis clamps, and a mark there would stand at a wrong value. */
 static bool is_within(const struct fulcrum_axis *axis, double value)
 {
@@ -445,7 +433,8 @@ static void place_markers(struct picture *picture)
 {
     picture->taken_count = 0;
     if (has_star(picture)) {
-        take_place(picture, fulcrum_rect_around(best_spot(picture), star_extent));
+        picture->taken[picture->taken_count++] =
+            fulcrum_rect_around(best_spot(picture), star_extent);
     }
     for (size_t k = 0; k < picture->tag_count; k++) {
         struct tag *tag = &picture->tags[k];
@@ -454,7 +443,8 @@ static void place_markers(struct picture *picture)
         if (!tag->is_beyond) {
             tag->spot = (struct fulcrum_spot){fulcrum_axis_at(&picture->x.axis, tag->x),
                 fulcrum_axis_at(&picture->y.axis, tag->y)};
-            take_place(picture, fulcrum_rect_around(tag->spot, marker_extent));
+            picture->taken[picture->taken_count++] =
+                fulcrum_rect_around(tag->spot, marker_extent);
         }
     }
 }
@@ -476,14 +466,12 @@ static void note_tags(struct fulcrum_canvas *canvas, const struct picture *pictu
     size_t count = picture->tag_count;
     for (size_t k = 0; k < 2 * count; k++) {
         const struct tag *tag = &picture->tags[k < count ? k : k - count];
-        char x[NUMBER_SIZE];
-        char y[NUMBER_SIZE];
-        fulcrum_plain_text(x, sizeof x, tag->x);
-        fulcrum_plain_text(y, sizeof y, tag->y);
         if (!tag->is_placed && tag->is_beyond == (k < count)) {
             fulcrum_page_note(canvas, page,
                 tag->is_beyond ? "Beyond this chart: " : "Without a name: ",
-                fulcrum_canvas_print(canvas, "%s at (%s, %s)", tag->name, x, y));
+                fulcrum_canvas_print(canvas, "%s at (%s, %s)", tag->name,
+                    fulcrum_plain_text(tag->x).chars,
+                    fulcrum_plain_text(tag->y).chars));
         }
     }
 }
@@ -715,7 +703,7 @@ static void lay_out(struct fulcrum_canvas *canvas, const struct fulcrum_page *pa
         tag->is_placed = !tag->is_beyond &&
                          fulcrum_label_find(&room, tag->spot, extent, &tag->place);
         if (tag->is_placed) {
-            take_place(picture, tag->place.rect);
+            picture->taken[picture->taken_count++] = tag->place.rect;
         }
     }
 }
@@ -870,9 +858,8 @@ static void explain_marks(struct fulcrum_page *page, const struct picture *pictu
         {picture->cannot_run > 0, FULCRUM_SWATCH_HATCH, "cannot run"},
         {picture->not_known > 0, FULCRUM_SWATCH_BLANK, "not known"}};
     for (size_t i = 0; i < sizeof entries / sizeof entries[0]; i++) {
-        fulcrum_page_explain(
-            page, &(struct fulcrum_legend_entry){.swatch = entries[i].swatch,
-                      .label = entries[i].is_there ? entries[i].label : NULL});
+        fulcrum_page_explain(page, 0, entries[i].swatch, 0,
+            entries[i].is_there ? entries[i].label : NULL);
     }
 }
 

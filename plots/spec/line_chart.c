@@ -111,6 +111,7 @@ struct picture {
     const struct fulcrum_line_chart *chart;
     const struct fulcrum_table *table;
     const struct fulcrum_line_key *x;
+    const char *x_name;                /* what it counts, in sentences */
     bool tells[FULCRUM_LINE_KEYS_MAX]; /* which of the chart's keys are in names */
     size_t line_count;
     const char *names[LINES_MAX];
@@ -148,8 +149,7 @@ static const char *said(
 static void learn(struct picture *picture, size_t slot, enum fulcrum_swatch swatch,
     size_t style, const char *label)
 {
-    const struct fulcrum_legend_entry entry = {slot, swatch, style, label};
-    fulcrum_page_explain(picture->page, &entry);
+    fulcrum_page_explain(picture->page, slot, swatch, style, label);
 }
 
 /* "; TEXT" in the footnote. */
@@ -192,6 +192,17 @@ static const struct fulcrum_line_key *find_x(
     return found != NULL ? found : &chart->x[0];
 }
 
+static const enum fulcrum_series_look series_looks[] = {
+    [FULCRUM_LINE_MARKED] = FULCRUM_LOOK_LINE,
+    [FULCRUM_LINE_JOINED] = FULCRUM_LOOK_LINE,
+    [FULCRUM_LINE_SMOOTH] = FULCRUM_LOOK_CURVE,
+    [FULCRUM_LINE_BROKEN] = FULCRUM_LOOK_CURVE,
+    [FULCRUM_LINE_STEPS_BEFORE] = FULCRUM_LOOK_CURVE,
+    [FULCRUM_LINE_STEPS_AFTER] = FULCRUM_LOOK_CURVE,
+    [FULCRUM_LINE_POINTS] = FULCRUM_LOOK_MARKERS,
+    [FULCRUM_LINE_BARS] = FULCRUM_LOOK_POINTS,
+};
+
 static bool is_joined(enum fulcrum_line_look look)
 {
     return look != FULCRUM_LINE_POINTS && look != FULCRUM_LINE_BARS;
@@ -199,8 +210,7 @@ static bool is_joined(enum fulcrum_line_look look)
 
 static bool has_markers(enum fulcrum_line_look look)
 {
-    return !is_joined(look) || look == FULCRUM_LINE_MARKED ||
-           look == FULCRUM_LINE_JOINED;
+    return series_looks[look] != FULCRUM_LOOK_CURVE;
 }
 
 /* "dgx-1, 2 learners": what tells the row's line from others. */
@@ -542,16 +552,6 @@ static void learn_series(struct picture *picture, size_t line,
 static void add_series(struct picture *picture, struct place *place,
     const struct line *line, const struct fulcrum_line_series *from)
 {
-    static const enum fulcrum_series_look looks[] = {
-        [FULCRUM_LINE_MARKED] = FULCRUM_LOOK_LINE,
-        [FULCRUM_LINE_JOINED] = FULCRUM_LOOK_LINE,
-        [FULCRUM_LINE_SMOOTH] = FULCRUM_LOOK_CURVE,
-        [FULCRUM_LINE_BROKEN] = FULCRUM_LOOK_CURVE,
-        [FULCRUM_LINE_STEPS_BEFORE] = FULCRUM_LOOK_CURVE,
-        [FULCRUM_LINE_STEPS_AFTER] = FULCRUM_LOOK_CURVE,
-        [FULCRUM_LINE_POINTS] = FULCRUM_LOOK_MARKERS,
-        [FULCRUM_LINE_BARS] = FULCRUM_LOOK_POINTS,
-    };
     bool is_stair = from->look == FULCRUM_LINE_STEPS_BEFORE ||
                     from->look == FULCRUM_LINE_STEPS_AFTER;
     /* Bands of many lines would hide each other. */
@@ -574,7 +574,7 @@ static void add_series(struct picture *picture, struct place *place,
         (struct fulcrum_panel_series){.points = values.points,
             .count = values.count,
             .style = from->colour > 0 ? from->colour - 1 : line_style(picture, index),
-            .look = looks[from->look]};
+            .look = series_looks[from->look]};
     learn_series(picture, index, from, &values);
     /* Intervals of differences are those of the values that differ. */
     if (values.has_interval && has_bars && !place->from->is_difference) {
@@ -604,13 +604,14 @@ static void find_best(struct picture *picture, struct place *place)
     }
     const char *subject = panel->series_count > 1 ? from->series[0].label : NULL;
     char sentence[128];
-    fulcrum_best_sentence(sentence, sizeof sentence, &best, picture->chart->x_name);
+    fulcrum_best_sentence(sentence, sizeof sentence, &best, picture->x_name);
     panel->finding = fulcrum_canvas_print(picture->canvas, "%s%s%s",
         subject != NULL ? subject : "", subject != NULL ? ": " : "", sentence);
     /* A best value at an end of the chart gets no star. */
     if (best.shape == FULCRUM_BEST_PEAK || best.shape == FULCRUM_BEST_PLATEAU) {
         panel->best.spot = (struct fulcrum_spot){best.x, best.y};
-        fulcrum_si_text(panel->best.text, sizeof panel->best.text, best.y, 3, NULL);
+        (void)snprintf(panel->best.text, sizeof panel->best.text, "%s",
+            fulcrum_si_text(best.y, 3, NULL).chars);
         learn(picture, SLOT_STAR, FULCRUM_SWATCH_STAR, 0, picture->chart->best_name);
     }
 }
@@ -638,13 +639,12 @@ static void note_point(const struct picture *picture, struct place *place,
     struct fulcrum_spot spot, const char *name)
 {
     const char *unit = place->from->note_unit;
-    char value[24];
-    fulcrum_si_text(value, sizeof value, spot.y, 3, NULL);
     if (picture->chart->names_marks) {
         add_note(place, spot, name);
     } else if (unit != NULL) {
-        add_note(
-            place, spot, fulcrum_canvas_print(picture->canvas, "%s%s", value, unit));
+        add_note(place, spot,
+            fulcrum_canvas_print(
+                picture->canvas, "%s%s", fulcrum_si_text(spot.y, 3, NULL).chars, unit));
     }
 }
 
@@ -661,13 +661,12 @@ static void add_published(struct picture *picture, struct place *place)
         values[k] = (struct values){.points = points + k * rows, .has_ends = true};
     }
     for (size_t i = 0; i < rows; i++) {
-        size_t index =
-            fulcrum_chart_index(picture->published_names, &picture->published_count,
-                PUBLISHED_MAX, fulcrum_chart_words(table, i, "name"));
+        const char *name = fulcrum_chart_words(table, i, "name");
+        size_t index = fulcrum_chart_index(
+            picture->published_names, &picture->published_count, PUBLISHED_MAX, name);
         if (index < PUBLISHED_MAX &&
             fulcrum_table_at(table, i, "panel").number == (double)place->which) {
             /* A row of a reference that belongs to the panel. */
-            const char *name = fulcrum_chart_words(table, i, "name");
             struct fulcrum_cell x = fulcrum_table_at(table, i, "x");
             struct fulcrum_cell value = fulcrum_table_at(table, i, "value");
             take_value(&values[index], &x, &value);
@@ -846,10 +845,8 @@ static const char *title_of(const struct picture *picture, const struct place *p
     const char *unit = NULL;
     (void)time_unit(picture, from, from->series[0].y, &unit);
     if (from->is_relative && isfinite(picture->relative_x)) {
-        char at[48];
-        fulcrum_plain_text(at, sizeof at, picture->relative_x);
-        return fulcrum_canvas_print(
-            picture->canvas, "%s %s %s", from->title, at, picture->chart->x_name);
+        return fulcrum_canvas_print(picture->canvas, "%s %s %s", from->title,
+            fulcrum_plain_text(picture->relative_x).chars, picture->x_name);
     }
     if (has_free_cells(picture->chart) && from->title[0] != '\0') {
         return fulcrum_canvas_print(
@@ -1024,13 +1021,12 @@ static void stack_places(struct picture *picture)
     }
 }
 
-/* A text of the result, or of the first row. */
-static const char *text_of(const struct fulcrum_result *result,
-    const struct fulcrum_table *table, const char *key)
+/* A text of the result, or of all rows. */
+static const char *text_of(const struct picture *picture, const char *key)
 {
-    const char *text = fulcrum_result_text_of(result, key);
-    const char *cell = fulcrum_table_at(table, 0, key).text;
-    return text[0] != '\0' || cell == NULL || varies(table, key) ? text : cell;
+    const char *text = fulcrum_result_text_of(picture->result, key);
+    bool is_other = text[0] != '\0' || varies(picture->table, key);
+    return is_other ? text : fulcrum_chart_words(picture->table, 0, key);
 }
 
 /* "workload W; machine M; 40 actors", as far as the title does not say it. */
@@ -1042,7 +1038,7 @@ static const char *subtitle_of(const struct picture *picture)
     double actors = fulcrum_table_constant(picture->table, "actor_count");
     const char *text = "";
     for (size_t i = picture->x->title != NULL ? 0 : 2; i < 4; i++) {
-        const char *what = text_of(picture->result, picture->table, keys[i]);
+        const char *what = text_of(picture, keys[i]);
         if (i == 3 && isfinite(actors)) {
             what = fulcrum_canvas_print(canvas, "%.0f actors", actors);
         } else if (what[0] != '\0') {
@@ -1055,11 +1051,12 @@ static const char *subtitle_of(const struct picture *picture)
 }
 
 /* What the caller and the result leave open. */
-static void write_words(struct picture *picture, const struct fulcrum_result *result)
+static void write_words(struct picture *picture)
 {
     struct fulcrum_page *page = picture->page;
-    const char *workload = text_of(result, picture->table, "workload");
-    const char *machine = text_of(result, picture->table, "machine");
+    const struct fulcrum_result *result = picture->result;
+    const char *workload = text_of(picture, "workload");
+    const char *machine = text_of(picture, "machine");
     const char *title = fulcrum_result_text_of(result, "chart_title");
     const char *subtitle = fulcrum_result_text_of(result, "chart_subtitle");
     if (page->title == NULL && title[0] == '\0') {
@@ -1097,10 +1094,9 @@ static void take_landmarks(struct picture *picture, const struct fulcrum_table *
         const char *name = fulcrum_table_at(table, i, "name").text;
         double x = fulcrum_table_at(table, i, "x").number;
         if (name != NULL && x > 0.0 && isfinite(x)) {
-            char number[48];
-            fulcrum_plain_text(number, sizeof number, x);
-            all[count++] = (struct landmark){
-                x, fulcrum_canvas_print(picture->canvas, "%s %s", name, number)};
+            all[count++] =
+                (struct landmark){x, fulcrum_canvas_print(picture->canvas, "%s %s",
+                                         name, fulcrum_plain_text(x).chars)};
         }
     }
     qsort(all, count, sizeof all[0], fulcrum_compare_numbers);
@@ -1330,6 +1326,8 @@ void fulcrum_line_chart_draw(
     picture->published = fulcrum_result_table_of(data->result, "published");
     picture->relative_x = fulcrum_result_number_of(data->result, "relative_x");
     picture->x = find_x(picture->chart, picture->table);
+    const char *x_name = picture->chart->x_name;
+    picture->x_name = x_name != NULL ? x_name : picture->x->words;
     for (size_t k = 0; k < FULCRUM_LINE_KEYS_MAX && keys[k].column != NULL; k++) {
         picture->tells[k] = strcmp(keys[k].column, picture->x->column) != 0 &&
                             (k == 0 || varies(picture->table, keys[k].column));
@@ -1337,7 +1335,7 @@ void fulcrum_line_chart_draw(
     if (take_lines(picture) != FULCRUM_OK) {
         return;
     }
-    write_words(picture, data->result);
+    write_words(picture);
     find_cells(picture);
     find_places(picture);
     stack_places(picture);

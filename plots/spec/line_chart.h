@@ -80,7 +80,7 @@ struct fulcrum_line_chart {
     const char *interval_footnote; /* behind it, where an interval is drawn; or NULL */
     /* The first of them that varies, else the first. */
     struct fulcrum_line_key x[FULCRUM_LINE_KEYS_MAX];
-    const char *x_name; /* what x counts, in sentences */
+    const char *x_name; /* what x counts, in sentences; NULL: as the axis is labelled */
     struct fulcrum_line_key lines[FULCRUM_LINE_KEYS_MAX];
     struct fulcrum_line_panel panels[FULCRUM_LINE_PANELS_MAX];
     const char *group_column; /* a text that tells panels apart; NULL: none */

@@ -38,7 +38,6 @@ LINE_CHART(
     actors, "actors", "runtime, watts and performance per watt against the actors") = {
     .table = "points",
     .x = {{"actor_count", "actors"}},
-    .x_name = "actors",
     .panels = {{.title = "Runtime",
                    .series = {{"runtime_s", NULL, FULCRUM_LINE_MARKED, 1}},
                    .goal = FULCRUM_GOAL_LEAST},
@@ -90,7 +89,6 @@ LINE_CHART(runtime, "runtime",
     "runtime and speed-up against the actors, with published points") = {
     .table = "points",
     .x = {{"actor_count", "actors"}},
-    .x_name = "actors",
     .panels = {{.title = "Runtime relative to",
                    .series = {{"runtime_rel"}},
                    .goal = FULCRUM_GOAL_LEAST,
@@ -107,7 +105,6 @@ LINE_CHART(power, "power",
     "published points") = {
     .table = "points",
     .x = {{"actor_count", "actors"}},
-    .x_name = "actors",
     .panels = {{.title = "GPU power, W", .series = {{"gpu_w"}}, .note_unit = " W"},
         {.title = "Performance per GPU watt, steps/J",
             .series = {{"steps_per_j_gpu"}},
@@ -152,7 +149,6 @@ LINE_CHART(scaling, "scaling",
     "training on many GPUs: weak and strong scaling, where hybrid wins") = {
     .table = "rows",
     .x = {{"gpu_count", "GPUs", NULL, 1.0}},
-    .x_name = "GPUs",
     .lines = {{"parallelism"}},
     .group_column = "scaling",
     .panels = {{.title = "Weak scaling: time to the same quality, one GPU over this",
@@ -192,7 +188,6 @@ LINE_CHART(
     sm_time, "sm-time", "times of inference and training on a part of a GPU's SMs") = {
     .table = "samples",
     .x = {{"x", "SMs"}},
-    .x_name = "SMs",
     .lines = {{"line"}},
     .panels = {{.title = "Inference: time of a batch",
                    .series = {{"fit_s", NULL, FULCRUM_LINE_SMOOTH},
@@ -210,7 +205,6 @@ LINE_CHART(
 LINE_CHART(cost, "cost", "time of one solution against the number of actors") = {
     .table = "costs",
     .x = {{"actor_count", "actors"}},
-    .x_name = "actors",
     .lines = {{"method"}},
     .panels = {{.title = "Time of one solution", .series = {{"cost_s"}}}},
     .is_log = true,

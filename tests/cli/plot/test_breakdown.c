@@ -205,7 +205,7 @@ static const struct fulcrum_table *broken_down(struct plot_file *file, int parts
     const struct fulcrum_bar_chart_data data = {
         .chart = chart, .result = file->job.made};
     ASSERT_OK(fulcrum_bar_chart_check(&data, NULL));
-    return fulcrum_bar_chart_table(chart, file->job.made);
+    return fulcrum_chart_table(file->job.made, chart->table);
 }
 
 /* How often the chart of the same parts says something. */

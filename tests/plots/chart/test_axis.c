@@ -173,11 +173,12 @@ TEST(test_si_text_is_short_and_exact)
         {-1500.0, 3, NULL, "-1.5k"}, {(double)NAN, 3, NULL, "unknown"},
         {1e9, 3, NULL, "1G"}, {12.0, 3, "W", "12 W"}};
     for (size_t i = 0; i < LENGTH(rows); i++) {
-        char text[64];
-        fulcrum_si_text(text, sizeof text, rows[i].value, rows[i].digits, rows[i].unit);
-        CU_ASSERT_STRING_EQUAL(text, rows[i].text);
-        if (strcmp(text, rows[i].text) != 0) {
-            (void)fprintf(stderr, "\n  '%s' should be '%s'\n", text, rows[i].text);
+        const struct fulcrum_number_text text =
+            fulcrum_si_text(rows[i].value, rows[i].digits, rows[i].unit);
+        CU_ASSERT_STRING_EQUAL(text.chars, rows[i].text);
+        if (strcmp(text.chars, rows[i].text) != 0) {
+            (void)fprintf(
+                stderr, "\n  '%s' should be '%s'\n", text.chars, rows[i].text);
         }
     }
 }

@@ -133,7 +133,7 @@ TEST(test_a_shortage_is_kept)
     (void)fulcrum_canvas_boxes(canvas, &count);
     CU_ASSERT_EQUAL(count, 0);
     CU_ASSERT_EQUAL(fulcrum_canvas_status(canvas, NULL), FULCRUM_ERR_NO_MEMORY);
-    CU_ASSERT_EQUAL(fulcrum_canvas_write(canvas, "x.svg", NULL, stdout, NULL),
+    CU_ASSERT_EQUAL(fulcrum_canvas_write(canvas, "x.svg", 0.0, stdout, NULL),
         FULCRUM_ERR_NO_MEMORY);
     fulcrum_canvas_free(canvas);
 }
@@ -233,12 +233,11 @@ struct bytes {
 static enum fulcrum_status save(
     const char *name, double width_px, struct bytes *out, struct fulcrum_error *err)
 {
-    const struct fulcrum_save_options options = {.png_width_px = width_px};
     struct fulcrum_canvas *canvas = new_picture();
     FILE *file = open_memstream(&out->data, &out->length);
     CU_ASSERT_PTR_NOT_NULL_FATAL(file);
     enum fulcrum_status status =
-        fulcrum_canvas_write(canvas, name, &options, file, err);
+        fulcrum_canvas_write(canvas, name, width_px, file, err);
     CU_ASSERT_EQUAL(fclose(file), 0);
     fulcrum_canvas_free(canvas);
     return status;
@@ -304,7 +303,7 @@ TEST(test_a_full_disk_is_noticed)
     FILE *full = fopen("/dev/full", "wb");
     if (full != NULL) {
         (void)setvbuf(full, NULL, _IONBF, 0);
-        ASSERT_FAILS(fulcrum_canvas_write(canvas, "a.png", NULL, full, &err),
+        ASSERT_FAILS(fulcrum_canvas_write(canvas, "a.png", 0.0, full, &err),
             FULCRUM_ERR_FILE, "a.png");
         (void)fclose(full);
     }

@@ -1427,7 +1427,7 @@ static char *svg_of(const struct chart_case *chart, struct scratch *scratch)
     ASSERT_OK(draw_case(canvas, chart, store, &data_cases[3]));
     FILE *file = fopen(path, "wb");
     CU_ASSERT_PTR_NOT_NULL_FATAL(file);
-    ASSERT_OK(fulcrum_canvas_write(canvas, path, NULL, file, NULL));
+    ASSERT_OK(fulcrum_canvas_write(canvas, path, 0.0, file, NULL));
     CU_ASSERT_EQUAL(fclose(file), 0);
     char *text = scratch_read(path);
     fulcrum_canvas_free(canvas);
