@@ -45,13 +45,8 @@ static const char *words_of(const char *unit, enum fulcrum_value_kind kind,
     if (kind == FULCRUM_VALUE_FLAG && !isnan(cell->number)) {
         return cell->number != 0.0 ? "yes" : "no";
     }
-    if (strcmp(unit, "x") == 0) {
-        fulcrum_factor_words(cell->number, out->value);
-        fulcrum_factor_range_words(cell->lo, cell->hi, out->range);
-    } else {
-        fulcrum_quantity_words(cell->number, unit, out->value);
-        fulcrum_range_words(cell->lo, cell->hi, cell->number, unit, out->range);
-    }
+    fulcrum_quantity_words(cell->number, unit, out->value);
+    fulcrum_range_words(cell->lo, cell->hi, cell->number, unit, out->range);
     return out->value;
 }
 
