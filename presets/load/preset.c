@@ -449,16 +449,15 @@ static int chain_extend(
     }
     char path[FULCRUM_PRESET_PATH_SIZE];
     struct fulcrum_error failure = {FULCRUM_OK, ""};
-    if (fulcrum_preset_find(kind, name, reader->file, path, &failure) != FULCRUM_OK) {
-        fulcrum_node_fault(&node, failure.status, "%s", failure.detail);
-        return 0;
-    }
-    if (is_in_chain(chain, path) || chain->count == MAX_LINKS) {
+    enum fulcrum_status status =
+        fulcrum_preset_find(kind, name, reader->file, path, &failure);
+    if (status == FULCRUM_OK &&
+        (is_in_chain(chain, path) || chain->count == MAX_LINKS)) {
         fulcrum_node_fault(&node, FULCRUM_ERR_FORMAT,
             "expected a chain of at most %d presets without a circle", MAX_LINKS);
         return 0;
     }
-    if (chain_read(chain, path, &failure) != FULCRUM_OK) {
+    if (status != FULCRUM_OK || chain_read(chain, path, &failure) != FULCRUM_OK) {
         fulcrum_node_fault(&node, failure.status, "%s", failure.detail);
         return 0;
     }

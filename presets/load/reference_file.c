@@ -93,8 +93,7 @@ static void check_setting(
     } else if (fulcrum_field_find(setting->path) != NULL) {
         check_field(node, fulcrum_field_find(setting->path), setting);
     } else {
-        const char *path = setting->path;
-        const char *nearest = fulcrum_field_nearest(path);
+        const char *nearest = fulcrum_field_nearest(setting->path);
         fulcrum_reader_fault(node->reader, FULCRUM_ERR_UNKNOWN_NAME,
             "%s: no field is called so%s%s%s", node->path,
             nearest != NULL ? "; did you mean " : "", nearest != NULL ? nearest : "",
