@@ -310,9 +310,8 @@ static void put_quantity(double value, const char *unit, int digits, char *out)
 }
 
 static void put_range(
-    double lo, double hi, double like, const char *unit, int digits, char *out)
+    double lo, double hi, struct fulcrum_unit_scale scale, int digits, char *out)
 {
-    struct fulcrum_unit_scale scale = unit_scale_of(isfinite(like) ? like : hi, unit);
     out[0] = '\0';
     if (!isfinite(lo) || !isfinite(hi) || !(lo < hi)) {
         return; /* an interval of no width tells people nothing */
@@ -353,7 +352,7 @@ void fulcrum_range_words(double lo, double hi, double like, const char *unit,
 {
     int digits = digits_in_words(hi, unit);
     digits = digits_in_words(lo, unit) < digits ? DIGITS : digits;
-    put_range(lo, hi, like, unit, digits, out);
+    put_range(lo, hi, unit_scale_of(isfinite(like) ? like : hi, unit), digits, out);
 }
 
 /* Without the spaces and letters that are not ASCII. */
@@ -385,7 +384,7 @@ void fulcrum_quantity_plain(
 void fulcrum_range_plain(double lo, double hi, double like, const char *unit,
     char out[2 * FULCRUM_QUANTITY_SIZE])
 {
-    bool is_factor = strcmp(unit, "x") == 0;
-    put_range(lo, hi, like, unit, is_factor ? FACTOR_DIGITS : PLAIN_DIGITS, out);
+    int digits = strcmp(unit, "x") == 0 ? FACTOR_DIGITS : PLAIN_DIGITS;
+    put_range(lo, hi, unit_scale_of(isfinite(like) ? like : hi, unit), digits, out);
     make_plain(out);
 }
