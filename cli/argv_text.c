@@ -15,12 +15,7 @@ void fulcrum_argv_text_add(struct fulcrum_argv_text *words, const char *format, 
 {
     va_list args;
     va_start(args, format);
-    int length = vsnprintf(NULL, 0, format, args);
-    va_end(args);
-    size_t size = length >= 0 ? (size_t)length + 1 : 1;
-    char *word = fulcrum_allocate(size, sizeof *word);
-    va_start(args, format);
-    (void)vsnprintf(word, size, format, args);
+    char *word = fulcrum_format_list(format, args);
     va_end(args);
     char **items = fulcrum_allocate(words->count + 2, sizeof *items);
     if (words->count > 0) {

@@ -5,7 +5,6 @@
 #include <assert.h>
 #include <stdalign.h>
 #include <stdarg.h>
-#include <stdbool.h>
 #include <string.h>
 
 #include "model/nearest.h"

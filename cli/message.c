@@ -1,13 +1,10 @@
 /* message.c - what the program says to people, on standard error. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#define _POSIX_C_SOURCE 200809L
+#define _GNU_SOURCE /* vasprintf */
 
 #include "cli/message.h"
 
 #include <errno.h>
-#include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,9 +13,8 @@
 
 #include "model/network/network.h"
 
-void *fulcrum_allocate(size_t count, size_t size_byte)
+static void *or_exit(void *memory)
 {
-    void *memory = calloc(count > 0 ? count : 1, size_byte);
     if (memory == NULL) {
         (void)fputs("fulcrum: error: out of memory\n", stderr);
         exit(EXIT_FAILURE);
@@ -26,16 +22,22 @@ void *fulcrum_allocate(size_t count, size_t size_byte)
     return memory;
 }
 
+void *fulcrum_allocate(size_t count, size_t size_byte)
+{
+    return or_exit(calloc(count > 0 ? count : 1, size_byte));
+}
+
+char *fulcrum_format_list(const char *format, va_list args)
+{
+    char *text = NULL;
+    return or_exit(vasprintf(&text, format, args) >= 0 ? text : NULL);
+}
+
 char *fulcrum_format(const char *format, ...)
 {
     va_list args;
     va_start(args, format);
-    int length = vsnprintf(NULL, 0, format, args);
-    va_end(args);
-    size_t size = length >= 0 ? (size_t)length + 1 : 1;
-    char *text = fulcrum_allocate(size, sizeof *text);
-    va_start(args, format);
-    (void)vsnprintf(text, size, format, args);
+    char *text = fulcrum_format_list(format, args);
     va_end(args);
     return text;
 }

@@ -4,6 +4,7 @@
 #define FULCRUM_CLI_MESSAGE_H
 
 #include <signal.h>
+#include <stdarg.h>
 #include <stddef.h>
 
 #include "cli/command.h"
@@ -19,6 +20,7 @@ void *fulcrum_allocate(size_t count, size_t size_byte);
 
 /* The formatted text in memory of its own, which the caller frees; never NULL. */
 char *fulcrum_format(const char *format, ...) FULCRUM_PRINTF(1, 2);
+char *fulcrum_format_list(const char *format, va_list args) FULCRUM_PRINTF(1, 0);
 
 /* "mine-WHAT.json", beside "mine.json" and "mine"; the caller frees it; never NULL. */
 char *fulcrum_path_beside(const char *path, const char *what);

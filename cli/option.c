@@ -16,7 +16,6 @@
 #include <errno.h>
 #include <getopt.h>
 #include <math.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -312,10 +311,10 @@ enum fulcrum_status fulcrum_options_parse(const struct fulcrum_syntax *syntax,
     for (int i = optind; status == FULCRUM_OK && !is_complete && i < parser.argc; i++) {
         status = take_argument(&parser, parser.argv[i]);
     }
-    const struct fulcrum_argument *next = parser.argument;
-    FAIL_IF(status == FULCRUM_OK && !is_complete && next != NULL &&
-                next->name != NULL && next->kind == FULCRUM_ARGUMENT_ONE,
-        parser.err, FULCRUM_ERR_MISSING, "argument %s is missing", next->name);
+    argument = parser.argument;
+    FAIL_IF(status == FULCRUM_OK && !is_complete && argument != NULL &&
+                argument->name != NULL && argument->kind == FULCRUM_ARGUMENT_ONE,
+        parser.err, FULCRUM_ERR_MISSING, "argument %s is missing", argument->name);
     return status;
 }
 

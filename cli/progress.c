@@ -6,7 +6,6 @@
 
 #include <assert.h>
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -99,12 +98,6 @@ void fulcrum_progress_end(struct fulcrum_progress *progress)
         (void)fflush(progress->stream);
         progress->width = 0;
     }
-}
-
-void fulcrum_progress_watch(
-    struct fulcrum_progress *out, const struct fulcrum_context *context)
-{
-    fulcrum_watch_start(out, context, NULL);
 }
 
 enum fulcrum_status fulcrum_progress_settle(enum fulcrum_status status,

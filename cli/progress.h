@@ -51,10 +51,6 @@ void fulcrum_progress_end(struct fulcrum_progress *progress);
 
 /* A long measurement, which gets its progress as `user`. */
 
-/* The same as fulcrum_progress_start; Ctrl-C is noted from now on. */
-void fulcrum_progress_watch(
-    struct fulcrum_progress *out, const struct fulcrum_context *context);
-
 /*
  * What was measured before Ctrl-C is kept: its status becomes FULCRUM_OK, the exit code
  * and a note tell. Others are returned as they are.
@@ -71,7 +67,11 @@ void fulcrum_progress_show(void *progress, double done_frac, const char *what);
 
 /* A model's plan, which gets its progress as `watcher`, part after part. */
 
-/* The same as fulcrum_progress_watch; the first part is the whole. */
+/*
+ * The same as fulcrum_progress_start; Ctrl-C is noted from now on. The first part is
+ * the whole.
+ *   stage    NULL: whoever shows progress says what is being done
+ */
 void fulcrum_watch_start(struct fulcrum_progress *out,
     const struct fulcrum_context *context, const char *stage);
 

@@ -39,11 +39,9 @@ static bool take_char(const char **at, char wanted)
 static enum fulcrum_status check_whole(
     const struct fulcrum_field *field, double value, struct fulcrum_error *err)
 {
+    struct fulcrum_design design; /* that nobody keeps */
     bool is_wrong = field->kind == FULCRUM_FIELD_COUNT && value != floor(value);
-    return is_wrong ? fulcrum_fail(err, FULCRUM_ERR_RANGE,
-                          "%s = %.6g: expected a whole number from %.6g to %.6g",
-                          field->path, value, field->least, field->most)
-                    : FULCRUM_OK;
+    return is_wrong ? fulcrum_field_set_number(field, &design, value, err) : FULCRUM_OK;
 }
 
 /* first, first (*|+) step, ... up to last. */
@@ -110,15 +108,12 @@ static enum fulcrum_status fill_list(const struct fulcrum_field *field,
 static enum fulcrum_status finish_values(const struct fulcrum_field *field,
     double *values, size_t *count, struct fulcrum_error *err)
 {
+    struct fulcrum_design design; /* that nobody keeps */
     size_t kept = 0;
     for (size_t i = 0; i < *count; i++) {
         double value =
             field->kind == FULCRUM_FIELD_COUNT ? round(values[i]) : values[i];
-        FAIL_IF(!(value >= field->least && value <= field->most), err,
-            FULCRUM_ERR_RANGE, "%s = %.6g: expected a %s from %.6g to %.6g",
-            field->path, value,
-            field->kind == FULCRUM_FIELD_COUNT ? "whole number" : "number",
-            field->least, field->most);
+        TRY(fulcrum_field_set_number(field, &design, value, err));
         if (kept == 0 || value > values[kept - 1]) {
             values[kept++] = value;
         }

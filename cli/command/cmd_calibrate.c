@@ -128,7 +128,7 @@ static enum fulcrum_status run_calibrate(
         .loop_workload = &loop.workload,
         .listener = {fulcrum_progress_stops, fulcrum_progress_show, &watch}};
     fulcrum_design_init(&loop);
-    fulcrum_progress_watch(&watch, context);
+    fulcrum_watch_start(&watch, context, NULL);
     struct fulcrum_calibration *calibration = NULL;
     enum fulcrum_status status = fulcrum_calibrate(&calibration, &options, err);
     fulcrum_progress_end(&watch);

@@ -459,7 +459,7 @@ static enum fulcrum_status run_fit(struct inputs *inputs,
 {
     struct fulcrum_progress watch;
     inputs->plan.model.watcher = &watch;
-    fulcrum_progress_watch(&watch, context);
+    fulcrum_watch_start(&watch, context, NULL);
     enum fulcrum_status status = fulcrum_reference_fit_run(&inputs->plan, out, err);
     fulcrum_progress_end(&watch);
     return status;

@@ -454,7 +454,7 @@ static enum fulcrum_status measure(
     struct job *job, struct fulcrum_context *context, struct fulcrum_error *err)
 {
     struct fulcrum_progress watch;
-    fulcrum_progress_watch(&watch, context);
+    fulcrum_watch_start(&watch, context, NULL);
     job->inputs.options.listener = (struct fulcrum_listener){
         fulcrum_progress_stops, fulcrum_progress_show, &watch};
     enum fulcrum_status status =

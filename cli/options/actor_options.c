@@ -3,24 +3,17 @@
 #include "cli/options/options.h"
 
 #include <math.h>
-#include <stdbool.h>
 #include <stddef.h>
 #include <string.h>
 
-#include "calibrate/actor/actor.h"
 #include "calibrate/device/learner.h"
-#include "model/design/design.h"
 #include "model/try.h"
-#include "presets/load/preset.h"
 
+/* Names are asked for from the first on, to the NULL behind the last. */
 static const char *actor_name(int index)
 {
-    /* One step at a time: the end of the table is not known beforehand. */
-    const struct fulcrum_actor *const *actors = fulcrum_actors();
-    for (int i = 0; i < index && *actors != NULL; i++) {
-        actors++;
-    }
-    return *actors != NULL ? (*actors)->name : NULL;
+    const struct fulcrum_actor *actor = fulcrum_actors()[index];
+    return actor != NULL ? actor->name : NULL;
 }
 
 /* Their names, each after a space. */
@@ -50,6 +43,7 @@ enum fulcrum_status fulcrum_actor_settings_check(
     const struct fulcrum_actor_settings *settings, const char *learner,
     struct fulcrum_context *context, struct fulcrum_error *err)
 {
+    const struct fulcrum_actor_options *given = &settings->options;
     /* Options that some actors and learners alone take, and actors that need them. */
     const struct {
         const char *option;
@@ -58,17 +52,17 @@ enum fulcrum_status fulcrum_actor_settings_check(
         const char *needed_by;
         const char *learner;
     } belongings[] = {
-        {"core", settings->core, " libretro", "", NULL},
-        {"rom", settings->rom, " libretro", "", NULL},
-        {"plugin", settings->plugin, " plugin", "plugin", NULL},
-        {"make", settings->make, " vecenv" FRAMEWORKS, "vecenv cleanrl-ppo envpool-ppo",
+        {"core", given->core, " libretro", "", NULL},
+        {"rom", given->rom, " libretro", "", NULL},
+        {"plugin", given->plugin, " plugin", "plugin", NULL},
+        {"make", given->make, " vecenv" FRAMEWORKS, "vecenv cleanrl-ppo envpool-ppo",
             "torch"},
-        {"env", settings->env_id, " gym" LOOPS,
-            settings->make != NULL ? "gym" : "gym" LOOPS, NULL},
-        {"python", settings->python, " gym" LOOPS, "", "torch"},
-        {"vector", settings->vector, LOOPS, "", NULL},
-        {"net", settings->net, " sb3-ppo", "", NULL},
-        {"args", settings->arguments, LOOPS, "", NULL},
+        {"env", given->env_id, " gym" LOOPS, given->make != NULL ? "gym" : "gym" LOOPS,
+            NULL},
+        {"python", given->python, " gym" LOOPS, "", "torch"},
+        {"vector", given->vector, LOOPS, "", NULL},
+        {"net", given->net, " sb3-ppo", "", NULL},
+        {"args", given->arguments, LOOPS, "", NULL},
     };
     const char *actor = fulcrum_actor_settings_name(settings);
     TRY(fulcrum_name_check(settings->actor, "actor", actor_name, context, err));
@@ -99,19 +93,10 @@ enum fulcrum_status fulcrum_actor_settings_check(
 struct fulcrum_actor_options fulcrum_actor_settings_options(
     const struct fulcrum_actor_settings *settings)
 {
-    return (struct fulcrum_actor_options){
-        .frame_skip = isnan(settings->frame_skip) ? 0.0 : settings->frame_skip,
-        .core = settings->core,
-        .rom = settings->rom,
-        .plugin = settings->plugin,
-        .env_id = settings->env_id,
-        .python = settings->python,
-        .vector = settings->vector,
-        .net = settings->net,
-        .make = settings->make,
-        .arguments = settings->arguments,
-        .limit_s = isnan(settings->limit_s) ? 0.0 : settings->limit_s,
-    };
+    struct fulcrum_actor_options options = settings->options;
+    options.frame_skip = isnan(options.frame_skip) ? 0.0 : options.frame_skip;
+    options.limit_s = isnan(options.limit_s) ? 0.0 : options.limit_s;
+    return options;
 }
 
 #define SETTING(member) offsetof(struct fulcrum_actor_settings, member)
@@ -120,35 +105,36 @@ const struct fulcrum_option fulcrum_actor_option_rows[] = {
     FULCRUM_OPTION(TEXT, "actor", SETTING(actor), "NAME", .choice = actor_name,
         .help = "environment that the actors step; without it the first that is "
                 "available of mujoco-humanoid, libretro and cartpole"),
-    FULCRUM_OPTION(FILE, "core", SETTING(core), "CORE",
+    FULCRUM_OPTION(FILE, "core", SETTING(options.core), "CORE",
         .help = "libretro: name or path of an emulator core (gambatte)"),
-    FULCRUM_OPTION(FILE, "rom", SETTING(rom), "FILE",
+    FULCRUM_OPTION(FILE, "rom", SETTING(options.rom), "FILE",
         .help = "libretro: game; without it a small one that is built in"),
-    FULCRUM_OPTION(FILE, "plugin", SETTING(plugin), "FILE",
+    FULCRUM_OPTION(FILE, "plugin", SETTING(options.plugin), "FILE",
         .help = "plugin: shared object with your own environment"),
     FULCRUM_OPTION(TEXT, "framework", SETTING(framework), "NAME",
         .help = "training framework whose own loop runs:" FRAMEWORKS),
-    FULCRUM_OPTION(TEXT, "env", SETTING(env_id), "ID",
+    FULCRUM_OPTION(TEXT, "env", SETTING(options.env_id), "ID",
         .help =
             "gym, vector environments, frameworks: environment, such as ALE/Pong-v5"),
-    FULCRUM_OPTION(TEXT, "vector", SETTING(vector), "KIND",
+    FULCRUM_OPTION(TEXT, "vector", SETTING(options.vector), "KIND",
         .help =
             "how environments are stepped: sync or async; sb3-ppo: dummy or subproc"),
-    FULCRUM_OPTION(
-        TEXT, "net", SETTING(net), "NAME", .help = "sb3-ppo: policy (MlpPolicy)"),
-    FULCRUM_OPTION(TEXT, "make", SETTING(make), "MODULE:FUNCTION",
+    FULCRUM_OPTION(TEXT, "net", SETTING(options.net), "NAME",
+        .help = "sb3-ppo: policy (MlpPolicy)"),
+    FULCRUM_OPTION(TEXT, "make", SETTING(options.make), "MODULE:FUNCTION",
         .help = "your own function of the number of environments that returns a vector "
                 "environment; FILE.py:FUNCTION too; learner torch: of the numbers of "
                 "observations and actions, returns a module; mlp, cnn, r2d2"),
-    FULCRUM_OPTION(TEXT, "args", SETTING(arguments), "KEY=VALUE,...",
+    FULCRUM_OPTION(TEXT, "args", SETTING(options.arguments), "KEY=VALUE,...",
         .help = "what the constructor of the framework, or of EnvPool, is given"),
-    FULCRUM_OPTION(FILE, "python", SETTING(python), "PROGRAM",
+    FULCRUM_OPTION(FILE, "python", SETTING(options.python), "PROGRAM",
         .help = "interpreter that has Gymnasium, the framework or PyTorch (python3)"),
-    FULCRUM_OPTION(NUMBER, "env-limit", SETTING(limit_s), "SECONDS", .unit = "s",
-        .least = FULCRUM_ACTOR_LIMIT_MIN_S, .most = FULCRUM_ACTOR_LIMIT_MAX_S,
+    FULCRUM_OPTION(NUMBER, "env-limit", SETTING(options.limit_s), "SECONDS",
+        .unit = "s", .least = FULCRUM_ACTOR_LIMIT_MIN_S,
+        .most = FULCRUM_ACTOR_LIMIT_MAX_S,
         .help = "plugin, gym: longest start, step or reset (8; frameworks 60)"),
-    FULCRUM_OPTION(COUNT, "frame-skip", SETTING(frame_skip), "N", .unit = "frames",
-        .least = 1.0, .most = 1000.0,
+    FULCRUM_OPTION(COUNT, "frame-skip", SETTING(options.frame_skip), "N",
+        .unit = "frames", .least = 1.0, .most = 1000.0,
         .help = "frames per step; default: the actor's own"),
     {.name = NULL},
 };
@@ -157,11 +143,8 @@ const struct fulcrum_option fulcrum_actor_option_rows[] = {
 
 static const char *learner_name(int index)
 {
-    const struct fulcrum_learner *const *learners = fulcrum_learners();
-    for (int i = 0; i < index && *learners != NULL; i++) {
-        learners++;
-    }
-    return *learners != NULL ? (*learners)->name : NULL;
+    const struct fulcrum_learner *learner = fulcrum_learners()[index];
+    return learner != NULL ? learner->name : NULL;
 }
 
 static const char *network_name(int index)

@@ -7,7 +7,6 @@
 #include <stdio.h>
 
 #include "cli/range.h"
-#include "model/design/design.h"
 
 /* 256 actors on 40 threads, as Inci et al. 2020 ran most (arXiv:2012.04210). */
 #define USUAL_PER_THREAD 6.4

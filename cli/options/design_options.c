@@ -10,15 +10,12 @@
 
 #include <assert.h>
 #include <math.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "calibrate/host.h"
 #include "cli/message.h"
-#include "model/predict/scenario.h"
 #include "model/try.h"
-#include "presets/load/preset.h"
 
 enum { PATH_SIZE = 96 };
 

@@ -20,19 +20,9 @@
 /* The options that choose what the actors step. */
 
 struct fulcrum_actor_settings {
-    const char *actor; /* NULL: the command's own choice */
-    const char *core;
-    const char *rom;
-    const char *plugin;
-    const char *env_id;
-    const char *python;
-    const char *framework; /* NULL: `actor` says */
-    const char *vector;
-    const char *net;
-    const char *make;
-    const char *arguments;
-    double frame_skip; /* NAN: the actor's own */
-    double limit_s;
+    const char *actor;                    /* NULL: the command's own choice */
+    const char *framework;                /* NULL: `actor` says */
+    struct fulcrum_actor_options options; /* numbers that are not given are NAN */
 };
 
 extern const struct fulcrum_option fulcrum_actor_option_rows[];

@@ -8,6 +8,7 @@
 #include "cli/command.h"
 #include "cli/program.h"
 #include "model/design/design.h"
+#include "presets/io/output.h"
 
 typedef void row_visitor(FILE *stream, const struct fulcrum_option *row);
 
@@ -226,10 +227,9 @@ static void reference_man(FILE *stream)
 /* A bar would end the cell of a table. */
 static void print_cell(FILE *stream, const char *text)
 {
-    for (; *text != '\0'; text++) {
-        (void)fputs(*text == '|' ? "\\" : "", stream);
-        (void)fputc(*text, stream);
-    }
+    static const struct fulcrum_escape escapes[] = {
+        {'|', "\\|"}, {'\n', "\n"}, {'\0', NULL}};
+    fulcrum_print_escaped(stream, text, escapes, "?");
 }
 
 static void print_option(FILE *stream, const struct fulcrum_option *row)

@@ -328,9 +328,7 @@ static void write_changes(struct fulcrum_report_case *machine, FILE *out)
     (void)fputs(count > 0 ? "<li>What would change most: " : "", out);
     for (size_t i = 0; i < count && i < 3; i++) {
         struct fulcrum_cell speedup = fulcrum_table_at(table, i, "speedup");
-        struct words words;
-        fulcrum_factor_words(speedup.number, words.value);
-        fulcrum_factor_range_words(speedup.lo, speedup.hi, words.range);
+        struct words words = words_of(&speedup, "x");
         fulcrum_html_print(out, "%s%s, %s times the throughput", i > 0 ? "; " : "",
             fulcrum_table_at(table, i, "lever").text, words.value);
         if (words.range[0] != '\0') {
@@ -358,7 +356,7 @@ static void write_winner(
         least = fmin(least, value);
     }
     char times[FULCRUM_QUANTITY_SIZE];
-    fulcrum_factor_words(most / least, times);
+    fulcrum_quantity_words(most / least, "x", times);
     fulcrum_html_element(out, "li", "%s: %s is ahead, with %s times that of the last.",
         words, job->cases[first]->name, times);
 }

@@ -156,14 +156,13 @@ static enum fulcrum_status parse_record(struct parser *parser)
     if (table->column_count == 0) {
         table->column_count = count;
         /* Columns are found by name: two of one name would hide data. */
-        const struct fulcrum_csv *csv = parser->table;
-        for (size_t i = 0; i < csv->column_count; i++) {
-            const char *name = csv->cells.items[i].text;
+        for (size_t i = 0; i < count; i++) {
+            const char *name = table->cells.items[i].text;
             if (name[0] == '\0') {
                 return fail_line(parser, line, "a column has no name");
             }
-            FAIL_IF(fulcrum_csv_find(csv, name) != i, parser->err, FULCRUM_ERR_FORMAT,
-                "%s: line %zu: two columns are called \"%s\"", csv->path, line, name);
+            FAIL_IF(fulcrum_csv_find(table, name) != i, parser->err, FULCRUM_ERR_FORMAT,
+                "%s: line %zu: two columns are called \"%s\"", table->path, line, name);
         }
         return FULCRUM_OK;
     }

@@ -5,12 +5,10 @@
 #include <json-c/json.h>
 #include <limits.h>
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "model/status.h"
 #include "model/string.h"
 #include "model/try.h"
 #include "presets/io/text_file.h"

@@ -11,7 +11,6 @@
 #include <json-c/json.h>
 #include <json-c/json_visit.h>
 #include <math.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,6 +26,12 @@ struct json_object *fulcrum_json_new_object(void)
         json_object_set_userdata(json, json, NULL);
     }
     return json;
+}
+
+static bool is_container(struct json_object *json)
+{
+    return json_object_is_type(json, json_type_object) ||
+           json_object_is_type(json, json_type_array);
 }
 
 /* Takes `value` over and returns it; NULL (and the document is marked) where memory ran
@@ -47,6 +52,9 @@ static struct json_object *add(
         json_object_put(value);
         json_object_set_userdata(root, NULL, NULL);
         return NULL;
+    }
+    if (is_container(value)) {
+        json_object_set_userdata(value, root, NULL);
     }
     return value;
 }
@@ -76,24 +84,14 @@ void fulcrum_json_add_numbers(
     }
 }
 
-static struct json_object *add_container(
-    struct json_object *parent, const char *key, struct json_object *value)
-{
-    struct json_object *added = add(parent, key, value);
-    if (added != NULL) {
-        json_object_set_userdata(added, json_object_get_userdata(parent), NULL);
-    }
-    return added;
-}
-
 struct json_object *fulcrum_json_add_object(struct json_object *parent, const char *key)
 {
-    return add_container(parent, key, json_object_new_object());
+    return add(parent, key, json_object_new_object());
 }
 
 struct json_object *fulcrum_json_add_array(struct json_object *parent, const char *key)
 {
-    return add_container(parent, key, json_object_new_array());
+    return add(parent, key, json_object_new_array());
 }
 
 void fulcrum_json_add_value(
@@ -110,7 +108,13 @@ void fulcrum_json_quote(struct fulcrum_string *out, const char *text)
     fulcrum_string_append(out, "\"", 1);
     for (size_t length = 0; *text != '\0'; text += length) {
         const char *found = strchr(plain, *text);
-        length = fulcrum_utf8_length(text);
+        /* Most texts are ASCII that JSON takes as it is. */
+        length = 0;
+        while (text[length] >= ' ' && text[length] <= '~' && text[length] != '"' &&
+               text[length] != '\\') {
+            length++;
+        }
+        length = length > 0 ? length : fulcrum_utf8_length(text);
         if (length == 0) {
             fulcrum_string_append(out, "\xef\xbf\xbd", 3);
             length = 1;
@@ -156,12 +160,6 @@ struct writer {
     bool is_first; /* nothing stands in the innermost object or array yet */
 };
 
-static bool is_container(struct json_object *json)
-{
-    return json_object_is_type(json, json_type_object) ||
-           json_object_is_type(json, json_type_array);
-}
-
 /* A new line, but for arrays of numbers and names: they can be long. Returns whether
  * there is one. */
 static bool break_line(struct writer *writer, struct json_object *json)
@@ -169,8 +167,7 @@ static bool break_line(struct writer *writer, struct json_object *json)
     bool is_object = json_object_is_type(json, json_type_object);
     bool is_broken = writer->layout == FULCRUM_JSON_PRETTY &&
                      (is_object ? json_object_object_length(json) > 0
-                                : json_object_array_length(json) > 0 &&
-                                      is_container(json_object_array_get_idx(json, 0)));
+                                : is_container(json_object_array_get_idx(json, 0)));
     if (is_broken) {
         fulcrum_string_add(&writer->out, "\n%*s", 2 * writer->depth, "");
     }

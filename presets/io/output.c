@@ -7,7 +7,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -196,10 +195,8 @@ enum fulcrum_status fulcrum_output_commit(
             (void)unlink(output->temporary);
         }
     }
-    enum fulcrum_status status = FULCRUM_OK;
-    if (error != 0) {
-        status = fail_write(err, output->path, error);
-    }
+    enum fulcrum_status status =
+        error != 0 ? fail_write(err, output->path, error) : FULCRUM_OK;
     free(output);
     return status;
 }

@@ -11,7 +11,6 @@
 #include <json-c/json.h>
 #include <math.h>
 #include <stdarg.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -66,11 +65,9 @@ void fulcrum_node_fault(const struct fulcrum_node *node, enum fulcrum_status sta
             node->reader, status, "%s is not given: %s", node->path, text);
         return;
     }
-    char value[SHOWN_BYTES + 4];
     /* Cuts a long value, not inside a UTF-8 sequence. */
-    struct json_object *json = node->json;
     const char *shown = json_object_to_json_string_ext(
-        json, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE);
+        node->json, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE);
     size_t length = strlen(shown);
     const char *rest = "";
     if (length > SHOWN_BYTES) {
@@ -80,15 +77,14 @@ void fulcrum_node_fault(const struct fulcrum_node *node, enum fulcrum_status sta
     while (length > 0 && ((unsigned char)shown[length] & 0xc0) == 0x80) {
         length--;
     }
-    (void)snprintf(value, SHOWN_BYTES + 4, "%.*s%s", (int)length, shown, rest);
-    fulcrum_reader_fault(node->reader, status, "%s = %s: %s", node->path, value, text);
+    fulcrum_reader_fault(node->reader, status, "%s = %.*s%s: %s", node->path,
+        (int)length, shown, rest, text);
 }
 
 struct fulcrum_node fulcrum_node_root(
     struct fulcrum_reader *reader, struct json_object *document)
 {
-    struct fulcrum_node node = {reader, document, ""};
-    return node;
+    return (struct fulcrum_node){reader, document, ""};
 }
 
 struct fulcrum_node fulcrum_node_member(
@@ -99,8 +95,7 @@ struct fulcrum_node fulcrum_node_member(
     (void)snprintf(node.path, sizeof node.path, "%.80s%s%.70s", object->path,
         object->path[0] != '\0' ? "." : "", key);
     /* Keys come from a file: control characters must not reach a terminal. */
-    char *path = node.path;
-    for (char *c = path; *c != '\0'; c++) {
+    for (char *c = node.path; *c != '\0'; c++) {
         if ((unsigned char)*c < 0x20 || *c == 0x7f) {
             *c = '?';
         }

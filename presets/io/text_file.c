@@ -6,12 +6,10 @@
 
 #include <errno.h>
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 
-#include "model/status.h"
 #include "model/string.h"
 #include "model/try.h"
 

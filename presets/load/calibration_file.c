@@ -375,7 +375,7 @@ enum fulcrum_status fulcrum_calibration_save(
     struct fulcrum_design design;
     fulcrum_design_init(&design);
     design.machine = calibration->machine;
-    fulcrum_preset_write_half(&design, FULCRUM_PRESET_MACHINE, object);
+    fulcrum_preset_write_half(&design, NULL, FULCRUM_PRESET_MACHINE, object);
     size_t n = calibration->parameter_count;
     add_list(root, "parameters", &fulcrum_parameter_record, calibration->parameters, n);
     /* A diagonal is what a reader assumes where the file has no covariance. */

@@ -12,16 +12,11 @@
 
 #include <json-c/json.h>
 #include <math.h>
-#include <stdbool.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "model/exact/product_form.h"
-#include "model/network/network.h"
 #include "model/quantity.h"
-#include "model/status.h"
 #include "model/try.h"
 #include "presets/io/document.h"
 #include "presets/io/json.h"

@@ -11,13 +11,11 @@
 
 #include <json-c/json.h>
 #include <math.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
-#include "model/design/design.h"
 #include "model/try.h"
 #include "presets/io/document.h"
 #include "presets/io/json.h"
@@ -28,7 +26,8 @@
 struct fields_io {
     enum fulcrum_preset_kind kind;
     struct fulcrum_design design;
-    struct fulcrum_source *sources; /* one per row of fulcrum_fields; path "": none */
+    /* One per row of fulcrum_fields; path "": none. NULL: not asked for. */
+    struct fulcrum_source *sources;
 };
 
 /* A spread beyond this says nothing any more. */
@@ -168,20 +167,6 @@ struct walk {
     size_t count;
 };
 
-/* The caller frees its sources. */
-static enum fulcrum_status fields_io_init(
-    struct fields_io *out, enum fulcrum_preset_kind kind, struct fulcrum_error *err)
-{
-    size_t count = 0;
-    (void)fulcrum_fields(&count);
-    memset(out, 0, sizeof *out);
-    out->kind = kind;
-    out->sources = calloc(count, sizeof *out->sources);
-    TRY_MEMORY(out->sources, err, "the sources of a preset");
-    fulcrum_design_init(&out->design);
-    return FULCRUM_OK;
-}
-
 bool fulcrum_preset_has_field(
     enum fulcrum_preset_kind kind, const struct fulcrum_field *field)
 {
@@ -204,7 +189,9 @@ static void take_back(struct fields_io *io, const struct fulcrum_field *field)
     fulcrum_design_init(&blank);
     memcpy((char *)&io->design + field->offset, (const char *)&blank + field->offset,
         field->size);
-    memset(source_of(io, field), 0, sizeof(struct fulcrum_source));
+    if (io->sources != NULL) {
+        memset(source_of(io, field), 0, sizeof(struct fulcrum_source));
+    }
 }
 
 static void apply_field(const struct walk *walk, const struct fulcrum_node *node,
@@ -255,11 +242,10 @@ static void enter_group(
 {
     if (node->json == NULL) {
         /* null for a whole group takes all of it back. */
-        struct fields_io *io = walk->io;
         size_t count = 0;
         const struct fulcrum_field *fields = fulcrum_fields(&count);
         for (size_t i = next_below(path, 0); i < count; i = next_below(path, i + 1)) {
-            take_back(io, &fields[i]);
+            take_back(walk->io, &fields[i]);
         }
     } else if (fulcrum_node_is_object(node) && walk->count < MAX_PENDING) {
         struct pending *next = &walk->pending[walk->count++];
@@ -363,7 +349,7 @@ static bool is_given(const struct fulcrum_field *field,
     return !isnan(fulcrum_field_number(field, design));
 }
 
-static void write_half(const struct fulcrum_design *design,
+void fulcrum_preset_write_half(const struct fulcrum_design *design,
     const struct fulcrum_design *base, enum fulcrum_preset_kind kind,
     struct json_object *object)
 {
@@ -394,12 +380,6 @@ static void write_half(const struct fulcrum_design *design,
     }
 }
 
-void fulcrum_preset_write_half(const struct fulcrum_design *design,
-    enum fulcrum_preset_kind kind, struct json_object *object)
-{
-    write_half(design, NULL, kind, object);
-}
-
 enum fulcrum_status fulcrum_workload_save(const struct fulcrum_design *design,
     const char *source, const char *path, struct fulcrum_error *err)
 {
@@ -410,7 +390,7 @@ enum fulcrum_status fulcrum_workload_save(const struct fulcrum_design *design,
         root, "kind", fulcrum_preset_kind_name(FULCRUM_PRESET_WORKLOAD));
     fulcrum_json_add_text(root, "name", design->workload.name);
     fulcrum_json_add_text(root, "title", design->workload.title);
-    write_half(design, &blank, FULCRUM_PRESET_WORKLOAD, root);
+    fulcrum_preset_write_half(design, &blank, FULCRUM_PRESET_WORKLOAD, root);
     fulcrum_json_add_text(root, "source", source);
     return fulcrum_json_save(root, path, err);
 }
@@ -469,16 +449,15 @@ static int chain_extend(
     }
     char path[FULCRUM_PRESET_PATH_SIZE];
     struct fulcrum_error failure = {FULCRUM_OK, ""};
-    if (fulcrum_preset_find(kind, name, reader->file, path, &failure) != FULCRUM_OK) {
-        fulcrum_node_fault(&node, failure.status, "%s", failure.detail);
-        return 0;
-    }
-    if (is_in_chain(chain, path) || chain->count == MAX_LINKS) {
+    enum fulcrum_status status =
+        fulcrum_preset_find(kind, name, reader->file, path, &failure);
+    if (status == FULCRUM_OK &&
+        (is_in_chain(chain, path) || chain->count == MAX_LINKS)) {
         fulcrum_node_fault(&node, FULCRUM_ERR_FORMAT,
             "expected a chain of at most %d presets without a circle", MAX_LINKS);
         return 0;
     }
-    if (chain_read(chain, path, &failure) != FULCRUM_OK) {
+    if (status != FULCRUM_OK || chain_read(chain, path, &failure) != FULCRUM_OK) {
         fulcrum_node_fault(&node, failure.status, "%s", failure.detail);
         return 0;
     }
@@ -576,10 +555,13 @@ static enum fulcrum_status load(enum fulcrum_preset_kind kind, const char *name,
     struct fulcrum_design *design, struct fulcrum_sources *sources,
     struct fulcrum_error *err)
 {
-    struct fields_io io;
+    size_t count = 0;
+    (void)fulcrum_fields(&count);
+    struct fields_io io = {.kind = kind, .sources = calloc(count, sizeof *io.sources)};
     struct fulcrum_file_header head;
     enum fulcrum_status status;
-    TRY(fields_io_init(&io, kind, err));
+    TRY_MEMORY(io.sources, err, "the sources of a preset");
+    fulcrum_design_init(&io.design);
     TRY_OR_END(fields_io_load(&io, &head, name, err));
     if (sources != NULL) {
         TRY_OR_END(append_sources(sources, &io, err));
@@ -610,7 +592,7 @@ void fulcrum_preset_read_half(const struct fulcrum_node *node,
     enum fulcrum_preset_kind kind, enum fulcrum_preset_kind file,
     struct fulcrum_design *design)
 {
-    struct fields_io io;
+    struct fields_io io = {.kind = kind};
     if (json_object_is_type(node->json, json_type_string)) {
         char name[FULCRUM_PRESET_PATH_SIZE];
         if (fulcrum_node_text(node, name, sizeof name)) {
@@ -630,15 +612,10 @@ void fulcrum_preset_read_half(const struct fulcrum_node *node,
             fulcrum_preset_kind_name(kind));
         return;
     }
-    if (fields_io_init(&io, kind, NULL) != FULCRUM_OK) {
-        fulcrum_reader_fault(
-            node->reader, FULCRUM_ERR_NO_MEMORY, "%s: no memory", node->path);
-        return;
-    }
+    fulcrum_design_init(&io.design);
     apply(&io, node, NULL);
     char *title = NULL;
     char *name = take_half(design, &io, &title);
-    free(io.sources);
     struct fulcrum_node name_node = fulcrum_node_member(node, "name");
     if (file != FULCRUM_PRESET_CALIBRATION) {
         (void)fulcrum_node_words(&name_node, name, sizeof design->machine.name);

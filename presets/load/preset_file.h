@@ -62,9 +62,13 @@ FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_file_load(
 bool fulcrum_preset_has_field(
     enum fulcrum_preset_kind kind, const struct fulcrum_field *field);
 
-/* Adds every given field of the kind to `object`, nested as their paths say. */
+/*
+ * Adds every given field of the kind to `object`, nested as their paths say.
+ *   base     fields that have the same value there are left out; NULL: none
+ */
 void fulcrum_preset_write_half(const struct fulcrum_design *design,
-    enum fulcrum_preset_kind kind, struct json_object *object);
+    const struct fulcrum_design *base, enum fulcrum_preset_kind kind,
+    struct json_object *object);
 
 /* The records that files hold lists of, for the JSON Schema. */
 extern const struct fulcrum_record fulcrum_parameter_record;

@@ -87,6 +87,21 @@ static int join(char out[FULCRUM_PRESET_PATH_SIZE], const char *folder,
     return length > 0 && length < FULCRUM_PRESET_PATH_SIZE;
 }
 
+/* The first file of that name below the folders. */
+static bool is_in_folders(
+    const struct folders *folders, const char *file, char out[FULCRUM_PRESET_PATH_SIZE])
+{
+    struct stat there;
+    for (size_t i = 0; i < folders->count; i++) {
+        int length =
+            snprintf(out, FULCRUM_PRESET_PATH_SIZE, "%s/%s", folders->path[i], file);
+        if (length > 0 && length < FULCRUM_PRESET_PATH_SIZE && stat(out, &there) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static enum fulcrum_status add_entry(struct entries *entries, const char *prefix,
     size_t length, const char *path, struct fulcrum_error *err)
 {
@@ -206,6 +221,7 @@ static enum fulcrum_status fail_unknown(
     enum fulcrum_preset_kind kind, const char *name, struct fulcrum_error *err)
 {
     struct entries entries = {NULL, 0};
+    const char *noun = fulcrum_preset_kind_name(kind);
     enum fulcrum_status status = list_names(kind, &entries, err);
     if (status == FULCRUM_OK && entries.count == 0) {
         /* Without the name: the user may not have given it, as the machine at hand
@@ -218,7 +234,7 @@ static enum fulcrum_status fail_unknown(
         return fulcrum_fail(err, FULCRUM_ERR_FILE,
             "there is no %s preset in %s: FULCRUM_PRESETS names the folder 'presets' "
             "that came with the program",
-            fulcrum_preset_kind_name(kind), searched);
+            noun, searched);
     }
     if (status == FULCRUM_OK) {
         const char **names = calloc(entries.count + 1, sizeof *names);
@@ -229,13 +245,12 @@ static enum fulcrum_status fail_unknown(
         size_t nearest = fulcrum_nearest(name, names, known, sizeof *names);
         if (nearest < known) {
             status = fulcrum_fail(err, FULCRUM_ERR_UNKNOWN_NAME,
-                "\"%.80s\" is no %s preset; did you mean %s?", name,
-                fulcrum_preset_kind_name(kind), names[nearest]);
+                "\"%.80s\" is no %s preset; did you mean %s?", name, noun,
+                names[nearest]);
         } else {
             const struct fulcrum_names all = {names, known, sizeof *names};
             /* Nothing is near: all there are, or where to see them. */
             char expected[400];
-            const char *noun = fulcrum_preset_kind_name(kind);
             if (!fulcrum_names_join(&all, expected, sizeof expected)) {
                 (void)snprintf(
                     expected, sizeof expected, "one of 'fulcrum list %ss'", noun);
@@ -265,16 +280,13 @@ enum fulcrum_status fulcrum_preset_find(enum fulcrum_preset_kind kind, const cha
     }
     struct folders folders;
     TRY(find_folders(&folders, err));
-    char file[80];
-    struct stat there;
-    int length = snprintf(file, sizeof file, "%s.json", name);
-    bool fits = length > 5 && (size_t)length < sizeof file;
-    for (size_t i = 0; fits && i < folders.count; i++) {
-        if (join(out, folders.path[i], kind, file) && stat(out, &there) == 0) {
-            return FULCRUM_OK;
-        }
-    }
-    return fail_unknown(kind, name, err);
+    char file[100];
+    int length = snprintf(
+        file, sizeof file, "%ss/%s.json", fulcrum_preset_kind_name(kind), name);
+    bool is_name = name[0] != '\0' && length > 0 && (size_t)length < sizeof file;
+    return is_name && is_in_folders(&folders, file, out)
+               ? FULCRUM_OK
+               : fail_unknown(kind, name, err);
 }
 
 enum fulcrum_status fulcrum_preset_find_file(
@@ -282,15 +294,8 @@ enum fulcrum_status fulcrum_preset_find_file(
 {
     struct folders folders;
     TRY(find_folders(&folders, err));
-    for (size_t i = 0; i < folders.count; i++) {
-        struct stat there;
-        int length =
-            snprintf(out, FULCRUM_PRESET_PATH_SIZE, "%s/%s", folders.path[i], file);
-        if (length > 0 && length < FULCRUM_PRESET_PATH_SIZE && stat(out, &there) == 0) {
-            return FULCRUM_OK;
-        }
-    }
     assert(folders.count > 0);
-    return fulcrum_fail(err, FULCRUM_ERR_FILE, "%s: not in the presets' folder %s",
-        file, folders.path[0]);
+    FAIL_IF(!is_in_folders(&folders, file, out), err, FULCRUM_ERR_FILE,
+        "%s: not in the presets' folder %s", file, folders.path[0]);
+    return FULCRUM_OK;
 }

@@ -9,15 +9,12 @@
 #include "presets/load/reference_file.h"
 
 #include <math.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
-#include "model/design/reference.h"
 #include "model/nearest.h"
-#include "model/status.h"
 #include "model/string.h"
 #include "model/try.h"
 #include "presets/io/csv.h"
@@ -413,16 +410,15 @@ static void split_base(struct csv_reader *reader)
 
 static void read_rows(struct csv_reader *reader)
 {
+    struct fulcrum_reference *reference = reader->reference;
     size_t count = fulcrum_csv_row_count(reader->table);
-    reader->reference->points =
-        csv_room(reader, count, sizeof *reader->reference->points);
-    if (reader->reference->points == NULL) {
+    reference->points = csv_room(reader, count, sizeof *reference->points);
+    if (reference->points == NULL) {
         return;
     }
     for (size_t row = 0; row < count; row++) {
         /* Adds the row as a point of the reference; what is wrong with it to the
          * faults. */
-        struct fulcrum_reference *reference = reader->reference;
         struct fulcrum_reference_point *point =
             &reference->points[reference->point_count++];
         point->index = row;
@@ -442,7 +438,7 @@ static void read_rows(struct csv_reader *reader)
     find_base(reader);
     /* What ratios refer to is 1 by what it means. */
     const struct fulcrum_observation *ratio =
-        ratio_of(&reader->reference->points[reader->base]);
+        ratio_of(&reference->points[reader->base]);
     if (is_relative(reader) && reader->faults.faults.status == FULCRUM_OK &&
         (ratio == NULL || fabs(ratio->value - 1.0) > 1e-9)) {
         fulcrum_reader_fault(&reader->faults, FULCRUM_ERR_RANGE,

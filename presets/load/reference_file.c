@@ -5,14 +5,11 @@
 #include <assert.h>
 #include <json-c/json.h>
 #include <math.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "model/design/design.h"
-#include "model/design/reference.h"
-#include "model/status.h"
 #include "model/try.h"
 #include "presets/io/json.h"
 #include "presets/io/reader.h"
@@ -96,13 +93,25 @@ static void check_setting(
     } else if (fulcrum_field_find(setting->path) != NULL) {
         check_field(node, fulcrum_field_find(setting->path), setting);
     } else {
-        const char *path = setting->path;
-        const char *nearest = fulcrum_field_nearest(path);
+        const char *nearest = fulcrum_field_nearest(setting->path);
         fulcrum_reader_fault(node->reader, FULCRUM_ERR_UNKNOWN_NAME,
             "%s: no field is called so%s%s%s", node->path,
             nearest != NULL ? "; did you mean " : "", nearest != NULL ? nearest : "",
             nearest != NULL ? "?" : "");
     }
+}
+
+/* The key of a member as the name of an item; false after a fault. */
+static bool take_key(const struct fulcrum_node *node, const char *key, const char *what,
+    char *out, size_t size)
+{
+    if (strlen(key) >= size) {
+        fulcrum_reader_fault(node->reader, FULCRUM_ERR_RANGE,
+            "%s: expected a %s of at most %zu bytes", node->path, what, size - 1);
+        return false;
+    }
+    memcpy(out, key, strlen(key) + 1);
+    return true;
 }
 
 /* 1 and the value, which is text or a number, or a fault and 0. */
@@ -122,23 +131,13 @@ static int read_value(
     return fulcrum_node_words(node, setting->text, sizeof setting->text);
 }
 
-static bool read_setting(const struct fulcrum_node *set, const char *key, void *item,
-    const struct fulcrum_reference *reference)
+static void read_setting(const struct fulcrum_node *node, const char *key, void *item)
 {
     struct fulcrum_reference_setting *setting = item;
-    (void)reference;
-    struct fulcrum_node node = fulcrum_node_member(set, key);
-    if (strlen(key) >= sizeof setting->path) {
-        fulcrum_reader_fault(node.reader, FULCRUM_ERR_RANGE,
-            "%s: expected a path of at most %zu bytes", node.path,
-            sizeof setting->path - 1);
-        return 1;
+    if (take_key(node, key, "path", setting->path, sizeof setting->path) &&
+        read_value(node, setting)) {
+        check_setting(node, setting);
     }
-    memcpy(setting->path, key, strlen(key) + 1);
-    if (read_value(&node, setting)) {
-        check_setting(&node, setting);
-    }
-    return 1;
 }
 
 static void check_number(const struct fulcrum_node *node, const char *quantity)
@@ -157,21 +156,19 @@ static void check_number(const struct fulcrum_node *node, const char *quantity)
     }
 }
 
-static bool read_observation(const struct fulcrum_node *observed, const char *key,
-    void *item, const struct fulcrum_reference *reference)
+static void read_observation(
+    const struct fulcrum_node *node, const char *key, void *item)
 {
-    struct fulcrum_observation *observation = item;
-    (void)reference;
     static const char *const keys[] = {"value", "half_width", NULL};
-    struct fulcrum_node node = fulcrum_node_member(observed, key);
-    if (!check_word(&node, key, sizeof observation->quantity) ||
-        !fulcrum_node_is_object(&node)) {
-        return 1;
+    struct fulcrum_observation *observation = item;
+    if (!check_word(node, key, sizeof observation->quantity) ||
+        !fulcrum_node_is_object(node)) {
+        return;
     }
     memcpy(observation->quantity, key, strlen(key) + 1);
-    fulcrum_node_check_keys(&node, keys);
-    struct fulcrum_node value = fulcrum_node_member(&node, "value");
-    struct fulcrum_node half_width = fulcrum_node_member(&node, "half_width");
+    fulcrum_node_check_keys(node, keys);
+    struct fulcrum_node value = fulcrum_node_member(node, "value");
+    struct fulcrum_node half_width = fulcrum_node_member(node, "half_width");
     if (fulcrum_node_number(&value, &observation->value)) {
         check_number(&value, key);
     }
@@ -184,7 +181,6 @@ static bool read_observation(const struct fulcrum_node *observed, const char *ke
         fulcrum_node_fault(&half_width, FULCRUM_ERR_RANGE,
             "expected a number from 0 to %g", FULCRUM_REFERENCE_MOST);
     }
-    return 1;
 }
 
 /* Room for `count` items and one more; a fault where memory ran out. */
@@ -198,13 +194,10 @@ static void *room_for(const struct fulcrum_node *node, size_t count, size_t size
     return items;
 }
 
-/* Fills `item` from a member; 0: it is left out. */
-typedef bool read_member(const struct fulcrum_node *map, const char *key, void *item,
-    const struct fulcrum_reference *reference);
-
-/* Items of `size` bytes, one for each member of an object that is not left out. */
-static void *read_map(const struct fulcrum_node *map, size_t size, read_member *read,
-    const struct fulcrum_reference *reference, size_t *count)
+/* Items of `size` bytes, one for each member of an object, which `read` fills. */
+static void *read_map(const struct fulcrum_node *map, size_t size,
+    void (*read)(const struct fulcrum_node *node, const char *key, void *item),
+    size_t *count)
 {
     if (!fulcrum_node_is_object(map)) {
         return NULL;
@@ -214,7 +207,8 @@ static void *read_map(const struct fulcrum_node *map, size_t size, read_member *
     json_object_object_foreachC(map->json, member)
     {
         if (items != NULL) {
-            *count += read(map, member.key, items + *count * size, reference) ? 1 : 0;
+            struct fulcrum_node node = fulcrum_node_member(map, member.key);
+            read(&node, member.key, items + size * (*count)++);
         }
     }
     return items;
@@ -231,10 +225,10 @@ static void read_point(
     if (series.json != NULL) {
         (void)fulcrum_node_text(&series, point->series, sizeof point->series);
     }
-    point->settings = read_map(
-        &set, sizeof *point->settings, read_setting, NULL, &point->setting_count);
+    point->settings =
+        read_map(&set, sizeof *point->settings, read_setting, &point->setting_count);
     point->observations = read_map(&observed, sizeof *point->observations,
-        read_observation, NULL, &point->observation_count);
+        read_observation, &point->observation_count);
     if (point->observations != NULL && point->observation_count == 0) {
         fulcrum_node_fault(
             &observed, FULCRUM_ERR_RANGE, "expected one quantity or more");
@@ -276,43 +270,30 @@ static bool is_repeat(const struct fulcrum_reference_point *point,
  * of it was read, so that the order of members does not matter.
  */
 
-static bool read_source(const struct fulcrum_node *map, const char *key, void *item,
-    const struct fulcrum_reference *reference)
+static void read_source(const struct fulcrum_node *node, const char *key, void *item)
 {
     struct fulcrum_reference_source *source = item;
-    (void)reference;
-    struct fulcrum_node node = fulcrum_node_member(map, key);
-    if (strlen(key) >= sizeof source->part) {
-        fulcrum_reader_fault(node.reader, FULCRUM_ERR_RANGE,
-            "%s: expected a key of at most %zu bytes", node.path,
-            sizeof source->part - 1);
-        return 1;
+    if (take_key(node, key, "key", source->part, sizeof source->part)) {
+        (void)fulcrum_node_words(node, source->text, sizeof source->text);
     }
-    memcpy(source->part, key, strlen(key) + 1);
-    (void)fulcrum_node_words(&node, source->text, sizeof source->text);
-    return 1;
 }
 
 static void read_sources(const struct fulcrum_node *map, void *loaded)
 {
     struct fulcrum_reference *reference = loaded;
     reference->sources = read_map(
-        map, sizeof *reference->sources, read_source, NULL, &reference->source_count);
+        map, sizeof *reference->sources, read_source, &reference->source_count);
 }
 
-static void read_machine(const struct fulcrum_node *node, void *loaded)
+/* "machine" or "workload". */
+static void read_half(const struct fulcrum_node *node, void *loaded)
 {
     struct fulcrum_reference *own = loaded;
-    fulcrum_preset_read_half(
-        node, FULCRUM_PRESET_MACHINE, FULCRUM_PRESET_REFERENCE, &own->design);
+    bool is_machine = strcmp(node->path, "machine") == 0;
+    fulcrum_preset_read_half(node,
+        is_machine ? FULCRUM_PRESET_MACHINE : FULCRUM_PRESET_WORKLOAD,
+        FULCRUM_PRESET_REFERENCE, &own->design);
     memcpy(own->machine, own->design.machine.name, sizeof own->machine);
-}
-
-static void read_workload(const struct fulcrum_node *node, void *loaded)
-{
-    struct fulcrum_reference *own = loaded;
-    fulcrum_preset_read_half(
-        node, FULCRUM_PRESET_WORKLOAD, FULCRUM_PRESET_REFERENCE, &own->design);
     memcpy(own->workload, own->design.workload.name, sizeof own->workload);
 }
 
@@ -355,32 +336,41 @@ static void read_calibration(const struct fulcrum_node *node, void *loaded)
     (void)read_calibration_name(node, reference->calibration);
 }
 
-static bool read_series_calibration(const struct fulcrum_node *map, const char *key,
-    void *item, const struct fulcrum_reference *reference)
+static bool has_series(const struct fulcrum_reference *reference, const char *name)
 {
-    struct fulcrum_series_calibration *own = item;
-    struct fulcrum_node node = fulcrum_node_member(map, key);
     size_t i = 0;
     while (
-        i < reference->point_count && strcmp(reference->points[i].series, key) != 0) {
+        i < reference->point_count && strcmp(reference->points[i].series, name) != 0) {
         i++;
     }
-    if (i == reference->point_count) {
-        fulcrum_reader_fault(node.reader, FULCRUM_ERR_UNKNOWN_NAME,
-            "%s: expected a series of the points", node.path);
-    } else if (read_calibration_name(&node, own->calibration)) {
-        memcpy(own->series, key, strlen(key) + 1);
-        return 1;
-    }
-    return 0;
+    return i < reference->point_count;
 }
 
 /* Follows the points in the table: it names their series. */
 static void read_calibrations(const struct fulcrum_node *map, void *loaded)
 {
     struct fulcrum_reference *reference = loaded;
-    reference->calibrations = read_map(map, sizeof *reference->calibrations,
-        read_series_calibration, reference, &reference->calibration_count);
+    if (!fulcrum_node_is_object(map)) {
+        return;
+    }
+    reference->calibrations = room_for(map,
+        (size_t)json_object_object_length(map->json), sizeof *reference->calibrations);
+    struct json_object_iter member;
+    json_object_object_foreachC(map->json, member)
+    {
+        struct fulcrum_node node = fulcrum_node_member(map, member.key);
+        if (!has_series(reference, member.key)) {
+            fulcrum_reader_fault(node.reader, FULCRUM_ERR_UNKNOWN_NAME,
+                "%s: expected a series of the points", node.path);
+        } else if (reference->calibrations != NULL) {
+            struct fulcrum_series_calibration *own =
+                &reference->calibrations[reference->calibration_count];
+            if (read_calibration_name(&node, own->calibration)) {
+                memcpy(own->series, member.key, strlen(member.key) + 1);
+                reference->calibration_count++;
+            }
+        }
+    }
 }
 
 static void read_predictor(const struct fulcrum_node *node, void *loaded)
@@ -489,8 +479,8 @@ static void read_points(const struct fulcrum_node *array, void *loaded)
 static const struct fulcrum_file_part parts[] = {
     {{.key = "source"}, read_sources, false},
     {OPTIONAL_TEXT(note), NULL, false},
-    {{.key = "machine", .is_optional = true}, read_machine, false},
-    {{.key = "workload", .is_optional = true}, read_workload, false},
+    {{.key = "machine", .is_optional = true}, read_half, false},
+    {{.key = "workload", .is_optional = true}, read_half, false},
     {{.key = "calibration", .is_optional = true}, read_calibration, false},
     {{.key = "predictor"}, read_predictor, false},
     {OPTIONAL_TEXT(not_predicted), NULL, false},
@@ -595,7 +585,7 @@ static void add_half(struct json_object *root,
     add_text(object, "title",
         is_machine ? reference->design.machine.title
                    : reference->design.workload.title);
-    fulcrum_preset_write_half(&reference->design, kind, object);
+    fulcrum_preset_write_half(&reference->design, NULL, kind, object);
 }
 
 enum fulcrum_status fulcrum_reference_save(const struct fulcrum_reference *reference,

@@ -43,14 +43,15 @@ static void add(struct json_object *object, const char *format, ...)
     json_object_put(members);
 }
 
-static void add_choices(
-    struct json_object *properties, const char *key, fulcrum_record_names *names)
+/* Returns the array of names. */
+static struct json_object *add_choices(
+    struct json_object *schema, fulcrum_record_names *names)
 {
-    struct json_object *schema = fulcrum_json_add_object(properties, key);
     struct json_object *choices = fulcrum_json_add_array(schema, "enum");
     for (int i = 0; names(i) != NULL; i++) {
         fulcrum_json_add_text(choices, NULL, names(i));
     }
+    return choices;
 }
 
 /* A field; null stands for "not given" in every one. */
@@ -65,10 +66,7 @@ static void add_field(
         unit != NULL ? ", in " : "", unit != NULL ? unit : "");
     fulcrum_json_add_text(schema, "description", text);
     if (field->kind == FULCRUM_FIELD_CHOICE) {
-        struct json_object *choices = fulcrum_json_add_array(schema, "enum");
-        for (int i = 0; field->choice(i) != NULL; i++) {
-            fulcrum_json_add_text(choices, NULL, field->choice(i));
-        }
+        struct json_object *choices = add_choices(schema, field->choice);
         fulcrum_json_add_number(choices, NULL, (double)NAN); /* written as null */
         fulcrum_json_add_text(schema, "default", field->choice((int)field->fallback));
         return;
@@ -128,7 +126,7 @@ static void describe(
     };
     bool is_limited = row->kind <= FULCRUM_RECORD_WHOLE && isfinite(row->least);
     if (row->kind == FULCRUM_RECORD_CHOICE) {
-        add_choices(properties, row->key, row->names);
+        (void)add_choices(fulcrum_json_add_object(properties, row->key), row->names);
     } else if (is_limited) {
         add(properties, "{'%s':{'type':%s,'minimum':%g}}", row->key, types[row->kind],
             row->least);
@@ -207,7 +205,8 @@ static void add_from_tables(
     } else if (strcmp(key, "workload") == 0) {
         add_half(properties, FULCRUM_PRESET_WORKLOAD, is_reference);
     } else if (strcmp(key, "predictor") == 0) {
-        add_choices(properties, key, fulcrum_predictor_name);
+        (void)add_choices(
+            fulcrum_json_add_object(properties, key), fulcrum_predictor_name);
     } else if (strcmp(key, "fields of the kind") == 0) {
         add_fields(properties, kind);
     }

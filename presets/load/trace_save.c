@@ -135,10 +135,9 @@ enum fulcrum_status fulcrum_trace_save(const char *path,
     if (counts.left_out_count > 0) {
         counts.left_out_begin_s = gap.begin_s;
         counts.left_out_end_s = gap.end_s;
-        size_t left_out_count = counts.left_out_count;
         char name[64];
         struct fulcrum_trace_span span = {gap.begin_s, gap.end_s, name};
-        (void)snprintf(name, sizeof name, "%zu spans left out", left_out_count);
+        (void)snprintf(name, sizeof name, "%zu spans left out", counts.left_out_count);
         put_name(&writer, "thread_name", 0, 0, "left out");
         put_span(&writer, &span, 0, 0);
     }

@@ -4,7 +4,6 @@
 
 #include <math.h>
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -167,7 +166,8 @@ size_t fulcrum_number_text_exact(double value, char out[FULCRUM_NUMBER_SIZE])
 /* A full one. */
 #define HARD_SPACE "\xC2\xA0"
 
-enum { DIGITS = 3, PLAIN_DIGITS = 4, COUNT_DIGITS = 9 };
+/* Significant ones; FACTOR_DIGITS: as many as a factor needs. */
+enum { FACTOR_DIGITS = 0, DIGITS = 3, PLAIN_DIGITS = 4, COUNT_DIGITS = 9 };
 
 /* Scales of a unit, from the smallest; each is used from `least` on. */
 struct step {
@@ -199,6 +199,7 @@ static const struct ladder ladders[] = {
     {"1/s", 1, {{0.0, {1.0, "/s"}}}},
     {"1/J", 1, {{0.0, {1.0, "/J"}}}},
     {"%", 1, {{0.0, {0.01, "%"}}}},
+    {"x", 1, {{0.0, {1.0, ""}}}},
 };
 
 /*
@@ -279,14 +280,27 @@ static const char *gap(const char *unit)
     return unit[0] == '\0' || unit[0] == '/' ? "" : HARD_SPACE;
 }
 
-/* Value and unit; `digits` significant ones. */
+static void put_number_words(double value, int digits, char *out)
+{
+    if (digits != FACTOR_DIGITS) {
+        fulcrum_number_words(value, digits, out);
+    } else if (value > 0.95 && value < 1.05) {
+        /* Near 1 it is the difference from 1 whose digits count. */
+        (void)snprintf(out, FULCRUM_QUANTITY_SIZE, "%.3f", value);
+    } else if (value >= 0.095 && value < 9.995) {
+        (void)snprintf(out, FULCRUM_QUANTITY_SIZE, "%.2f", value);
+    } else {
+        fulcrum_number_words(value, DIGITS, out);
+    }
+}
+
 static void put_quantity(double value, const char *unit, int digits, char *out)
 {
     /* A share that rounding left is none. */
     value = strcmp(unit, "%") == 0 && fabs(value) < 1e-12 ? 0.0 : value;
     struct fulcrum_unit_scale scale = unit_scale_of(value, unit);
     char number[FULCRUM_QUANTITY_SIZE];
-    fulcrum_number_words(value / scale.size, digits, number);
+    put_number_words(value / scale.size, digits, number);
     if (!isfinite(value)) {
         (void)snprintf(out, FULCRUM_QUANTITY_SIZE, "%.16s", number);
         return;
@@ -304,24 +318,27 @@ static void put_range(
     }
     char from[FULCRUM_QUANTITY_SIZE];
     char to[FULCRUM_QUANTITY_SIZE];
-    fulcrum_number_words(lo / scale.size, digits, from);
-    fulcrum_number_words(hi / scale.size, digits, to);
+    put_number_words(lo / scale.size, digits, from);
+    put_number_words(hi / scale.size, digits, to);
     (void)snprintf(out, (size_t)2 * FULCRUM_QUANTITY_SIZE, "%.40s to %.40s%s%.12s",
         from, to, gap(scale.unit), scale.unit);
 }
 
-/* A batch of 65536 is not one of 65540. */
-static bool is_count(double value, const char *unit)
+/* Whole numbers below `most` keep all their digits: a batch of 65536 is not one of
+ * 65540. */
+static int digits_of(double value, const char *unit, double most, int others)
 {
-    return unit[0] == '\0' && fabs(value) < powers[COUNT_DIGITS] &&
-           !(floor(value) < value);
+    if (strcmp(unit, "x") == 0) {
+        return FACTOR_DIGITS;
+    }
+    bool is_count = unit[0] == '\0' && fabs(value) < most && !(floor(value) < value);
+    return is_count ? COUNT_DIGITS : others;
 }
 
-/* Whole numbers that are read at a glance keep all their digits. */
+/* Those that are read at a glance. */
 static int digits_in_words(double value, const char *unit)
 {
-    const double most = 1e6;
-    return is_count(value, unit) && fabs(value) < most ? COUNT_DIGITS : DIGITS;
+    return digits_of(value, unit, 1e6, DIGITS);
 }
 
 void fulcrum_quantity_words(
@@ -359,49 +376,15 @@ static void make_plain(char *text)
 void fulcrum_quantity_plain(
     double value, const char *unit, char out[FULCRUM_QUANTITY_SIZE])
 {
-    if (strcmp(unit, "x") == 0) {
-        fulcrum_factor_words(value, out);
-    } else {
-        put_quantity(
-            value, unit, is_count(value, unit) ? COUNT_DIGITS : PLAIN_DIGITS, out);
-    }
+    put_quantity(
+        value, unit, digits_of(value, unit, powers[COUNT_DIGITS], PLAIN_DIGITS), out);
     make_plain(out);
 }
 
 void fulcrum_range_plain(double lo, double hi, double like, const char *unit,
     char out[2 * FULCRUM_QUANTITY_SIZE])
 {
-    if (strcmp(unit, "x") == 0) {
-        fulcrum_factor_range_words(lo, hi, out);
-    } else {
-        put_range(
-            lo, hi, unit_scale_of(isfinite(like) ? like : hi, unit), PLAIN_DIGITS, out);
-    }
+    int digits = strcmp(unit, "x") == 0 ? FACTOR_DIGITS : PLAIN_DIGITS;
+    put_range(lo, hi, unit_scale_of(isfinite(like) ? like : hi, unit), digits, out);
     make_plain(out);
-}
-
-void fulcrum_factor_words(double value, char out[FULCRUM_QUANTITY_SIZE])
-{
-    /* Near 1 it is the difference from 1 whose digits count. */
-    if (value > 0.95 && value < 1.05) {
-        (void)snprintf(out, FULCRUM_QUANTITY_SIZE, "%.3f", value);
-    } else if (value >= 0.095 && value < 9.995) {
-        (void)snprintf(out, FULCRUM_QUANTITY_SIZE, "%.2f", value);
-    } else {
-        fulcrum_number_words(value, DIGITS, out);
-    }
-}
-
-void fulcrum_factor_range_words(
-    double lo, double hi, char out[2 * FULCRUM_QUANTITY_SIZE])
-{
-    if (!isfinite(lo) || !isfinite(hi) || !(lo < hi)) {
-        out[0] = '\0';
-        return;
-    }
-    char from[FULCRUM_QUANTITY_SIZE];
-    char to[FULCRUM_QUANTITY_SIZE];
-    fulcrum_factor_words(lo, from);
-    fulcrum_factor_words(hi, to);
-    (void)snprintf(out, (size_t)2 * FULCRUM_QUANTITY_SIZE, "%.40s to %.40s", from, to);
 }

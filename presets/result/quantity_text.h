@@ -25,7 +25,10 @@ enum { FULCRUM_QUANTITY_SIZE = 64 };
  */
 void fulcrum_number_words(double value, int digits, char out[FULCRUM_QUANTITY_SIZE]);
 
-/* "4.99 ms": value and unit, three digits. */
+/*
+ * "4.99 ms": value and unit, three digits. The unit "x" is that of a factor, which has
+ * none: "12.3", "0.91", and near 1 what it differs by: "1.007".
+ */
 void fulcrum_quantity_words(
     double value, const char *unit, char out[FULCRUM_QUANTITY_SIZE]);
 
@@ -39,18 +42,11 @@ void fulcrum_range_words(double lo, double hi, double like, const char *unit,
 
 /*
  * The same in ASCII with four digits, for terminals and files: "315 us", "11900/s";
- * whole numbers without a unit have all of theirs. The unit "x" is that of a factor.
+ * whole numbers without a unit have all of theirs.
  */
 void fulcrum_quantity_plain(
     double value, const char *unit, char out[FULCRUM_QUANTITY_SIZE]);
 void fulcrum_range_plain(double lo, double hi, double like, const char *unit,
     char out[2 * FULCRUM_QUANTITY_SIZE]);
-
-/* A factor: "12.3", "0.91", and near 1 what it differs by: "1.007". */
-void fulcrum_factor_words(double value, char out[FULCRUM_QUANTITY_SIZE]);
-
-/* "0.91 to 1.20"; "" where one is not known. */
-void fulcrum_factor_range_words(
-    double lo, double hi, char out[2 * FULCRUM_QUANTITY_SIZE]);
 
 #endif

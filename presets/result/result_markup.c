@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "presets/io/output.h"
-#include "presets/result/quantity_text.h"
 
 #define REPLACEMENT "\xEF\xBF\xBD"
 
@@ -28,38 +27,12 @@ static void markdown_text(FILE *stream, const char *text)
     fulcrum_print_escaped(stream, text, escapes, REPLACEMENT);
 }
 
-struct words {
-    char value[2 * FULCRUM_QUANTITY_SIZE];
-    char range[2 * FULCRUM_QUANTITY_SIZE];
-};
-
-/* A value and its interval as people write them; the value may be the cell's text. */
-static const char *words_of(const char *unit, enum fulcrum_value_kind kind,
-    const struct fulcrum_cell *cell, struct words *out)
-{
-    out->range[0] = '\0';
-    out->value[0] = '\0';
-    if (cell->text != NULL) {
-        return cell->text;
-    }
-    if (kind == FULCRUM_VALUE_FLAG && !isnan(cell->number)) {
-        return cell->number != 0.0 ? "yes" : "no";
-    }
-    if (strcmp(unit, "x") == 0) {
-        fulcrum_factor_words(cell->number, out->value);
-        fulcrum_factor_range_words(cell->lo, cell->hi, out->range);
-    } else {
-        fulcrum_quantity_words(cell->number, unit, out->value);
-        fulcrum_range_words(cell->lo, cell->hi, cell->number, unit, out->range);
-    }
-    return out->value;
-}
-
 static void markdown_cell(FILE *stream, const char *unit, enum fulcrum_value_kind kind,
     const struct fulcrum_cell *cell)
 {
-    struct words words;
-    markdown_text(stream, words_of(unit, kind, cell, &words));
+    struct fulcrum_shown_cell words;
+    fulcrum_cell_show(cell, kind, unit, FULCRUM_STYLE_WORDS, &words);
+    markdown_text(stream, words.value);
     if (words.range[0] != '\0') {
         (void)fputs(" (", stream);
         markdown_text(stream, words.range);
@@ -218,9 +191,10 @@ static void html_value(
 static void html_cell(FILE *stream, const struct html_column *column,
     const struct fulcrum_cell *cell, const char *unit)
 {
-    struct words words;
+    struct fulcrum_shown_cell words;
     enum fulcrum_value_kind kind = column->column.kind;
-    const char *text = words_of(unit, kind, cell, &words);
+    fulcrum_cell_show(cell, kind, unit, FULCRUM_STYLE_WORDS, &words);
+    const char *text = words.value;
     bool is_number = cell->text == NULL && kind == FULCRUM_VALUE_NUMBER;
     if (column->is_dot) {
         /* A dot on a line, and a line of its interval; where the scale is of
@@ -229,7 +203,7 @@ static void html_cell(FILE *stream, const struct html_column *column,
         (void)fputs("<td><svg class=\"whisker\" viewBox=\"0 0 200 16\" role=\"img\" "
                     "aria-label=\"",
             stream);
-        fulcrum_html_text(stream, words.value);
+        fulcrum_html_text(stream, words.number);
         (void)fputs(words.range[0] != '\0' ? ", " : "", stream);
         fulcrum_html_text(stream, words.range);
         (void)fputs("\"><path class=\"track\" d=\"M0 8H200\"/>", stream);
@@ -266,11 +240,13 @@ static void html_row(FILE *stream, const struct fulcrum_table *table,
     (void)fputs("<tr>", stream);
     /* Names of rows are not squeezed to a word's width. */
     const struct html_column *column = &columns[0];
-    struct words words;
+    struct fulcrum_shown_cell words;
     const char *name_unit = fulcrum_unit_of(column->column.key);
     /* A factor that names a row reads like any number. */
     name_unit = strcmp(name_unit, "x") == 0 ? "" : name_unit;
-    const char *text = words_of(name_unit, column->column.kind, &name, &words);
+    fulcrum_cell_show(
+        &name, column->column.kind, name_unit, FULCRUM_STYLE_WORDS, &words);
+    const char *text = words.value;
     bool is_long = strlen(text) > SHORT_BYTE && !column->is_code;
     (void)fprintf(stream, "<th scope=\"row\"%s>%s", is_long ? " class=\"name\"" : "",
         column->is_code ? "<code>" : "");
@@ -394,13 +370,13 @@ void fulcrum_result_html(const struct fulcrum_result *result, FILE *stream)
             (void)fulcrum_html_table(stream, item->table,
                 &(struct fulcrum_html_view){.caption = item->title});
         } else if (is_fact) {
-            struct words words;
-            const char *unit = fulcrum_unit_of(item->key);
-            const char *value = words_of(unit, item->kind, &item->cell, &words);
+            struct fulcrum_shown_cell words;
+            fulcrum_cell_show(&item->cell, item->kind, fulcrum_unit_of(item->key),
+                FULCRUM_STYLE_WORDS, &words);
             (void)fputs("<dt>", stream);
             fulcrum_html_text(stream, item->title);
             (void)fputs("</dt><dd>", stream);
-            html_value(stream, value, " ", words.range);
+            html_value(stream, words.value, " ", words.range);
             (void)fputs("</dd>\n", stream);
         }
     }

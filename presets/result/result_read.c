@@ -71,9 +71,7 @@ static void add_array(
     struct fulcrum_table *table, const char *key, const struct json_object *array)
 {
     struct fulcrum_string text = {0};
-    struct json_object *first = json_object_array_length(array) > 0
-                                    ? json_object_array_get_idx(array, 0)
-                                    : NULL;
+    struct json_object *first = json_object_array_get_idx(array, 0);
     if (json_object_get_type(first) == json_type_object) {
         struct json_object_iter at;
         json_object_object_foreachC(first, at)
@@ -223,10 +221,9 @@ static void add_members(struct fulcrum_result *result, const char *prefix,
                 result, name, at.key, json_object_get_boolean(at.val) != 0);
             break;
         case json_type_array:
-            if ((json_object_array_length(at.val) > 0 &&
-                    json_object_get_type(json_object_array_get_idx(at.val, 0)) ==
-                        json_type_object) ||
-                json_object_array_length(at.val) == 0) {
+            if (json_object_array_length(at.val) == 0 ||
+                json_object_get_type(json_object_array_get_idx(at.val, 0)) ==
+                    json_type_object) {
                 add_table(result, name, at.val);
             } else {
                 add_list(result, name, at.val);

@@ -50,22 +50,6 @@ static const char *text_of(
     return text != NULL ? text : "";
 }
 
-/* Most texts are ASCII that JSON takes as it is. */
-static void add_json_text(struct fulcrum_string *row, const char *text)
-{
-    const char *end = text;
-    while (*end >= ' ' && *end <= '~' && *end != '"' && *end != '\\') {
-        end++;
-    }
-    if (*end != '\0') {
-        fulcrum_json_quote(row, text);
-        return;
-    }
-    fulcrum_string_append(row, "\"", 1);
-    fulcrum_string_append(row, text, (size_t)(end - text));
-    fulcrum_string_append(row, "\"", 1);
-}
-
 /* Keys are letters, dots and underscores. */
 static void json_row(struct fulcrum_string *row,
     const struct fulcrum_stream_table *shape, const struct fulcrum_cell *cells)
@@ -80,7 +64,7 @@ static void json_row(struct fulcrum_string *row,
         add_text(row, column->key);
         fulcrum_string_append(row, "\":", 2);
         if (column->kind == FULCRUM_VALUE_TEXT) {
-            add_json_text(row, text_of(column, &cells[j]));
+            fulcrum_json_quote(row, text_of(column, &cells[j]));
         } else if (isfinite(cells[j].number)) {
             add_number(row, column, cells[j].number);
         } else {

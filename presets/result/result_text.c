@@ -12,9 +12,8 @@
 #include <string.h>
 
 #include "presets/io/output.h"
-#include "presets/result/quantity_text.h"
 
-enum { GAP = 2, CELL_BYTE = 2 * FULCRUM_QUANTITY_SIZE };
+enum { GAP = 2 };
 
 /* A text runs on from a line that has room for so many characters of it. */
 enum { RUN_ON = 20 };
@@ -60,28 +59,23 @@ bool fulcrum_column_is_shown(const struct fulcrum_table *table, size_t column, b
     return says && shown.title != NULL && !shown.is_hidden;
 }
 
-/* A value as it is shown; may be `room`. */
-static const char *value_text(const char *unit, enum fulcrum_value_kind kind,
-    const struct fulcrum_cell *cell, char room[CELL_BYTE])
+void fulcrum_cell_show(const struct fulcrum_cell *cell, enum fulcrum_value_kind kind,
+    const char *unit, enum fulcrum_style style, struct fulcrum_shown_cell *out)
 {
+    out->number[0] = '\0';
+    out->range[0] = '\0';
+    out->value = out->number;
     if (cell->text != NULL) {
-        return cell->text;
+        out->value = cell->text;
+    } else if (kind == FULCRUM_VALUE_FLAG && !isnan(cell->number)) {
+        out->value = cell->number != 0.0 ? "yes" : "no";
+    } else if (style == FULCRUM_STYLE_WORDS) {
+        fulcrum_quantity_words(cell->number, unit, out->number);
+        fulcrum_range_words(cell->lo, cell->hi, cell->number, unit, out->range);
+    } else if (kind != FULCRUM_VALUE_TEXT || !isnan(cell->number)) {
+        fulcrum_quantity_plain(cell->number, unit, out->number);
+        fulcrum_range_plain(cell->lo, cell->hi, cell->number, unit, out->range);
     }
-    if (kind == FULCRUM_VALUE_FLAG && !isnan(cell->number)) {
-        return cell->number != 0.0 ? "yes" : "no";
-    }
-    if (kind == FULCRUM_VALUE_TEXT && isnan(cell->number)) {
-        return "";
-    }
-    fulcrum_quantity_plain(cell->number, unit, room);
-    return room;
-}
-
-static const char *range_text(
-    const char *unit, const struct fulcrum_cell *cell, char room[CELL_BYTE])
-{
-    fulcrum_range_plain(cell->lo, cell->hi, cell->number, unit, room);
-    return room;
 }
 
 /* One column on the screen: the values of a table's column, or its intervals. */
@@ -105,13 +99,13 @@ static const char *heading_of(const struct view *view, const struct shown *shown
 }
 
 static const char *text_of(const struct view *view, const struct shown *shown,
-    size_t row, char room[CELL_BYTE])
+    size_t row, struct fulcrum_shown_cell *room)
 {
     struct fulcrum_column column = fulcrum_table_column(view->table, shown->column);
     struct fulcrum_cell cell = fulcrum_table_cell(view->table, row, shown->column);
     const char *unit = fulcrum_table_unit(view->table, row, shown->column);
-    return shown->is_range ? range_text(unit, &cell, room)
-                           : value_text(unit, column.kind, &cell, room);
+    fulcrum_cell_show(&cell, column.kind, unit, FULCRUM_STYLE_PLAIN, room);
+    return shown->is_range ? room->range : room->value;
 }
 
 static bool has_range(const struct fulcrum_table *table, size_t column)
@@ -131,8 +125,8 @@ static void add_shown(struct view *view, size_t column, bool is_range)
     *shown = (struct shown){column, is_range, 0};
     shown->width = width_of(heading_of(view, shown));
     for (size_t i = 0; i < fulcrum_table_rows(view->table); i++) {
-        char room[CELL_BYTE];
-        size_t width = width_of(text_of(view, shown, i, room));
+        struct fulcrum_shown_cell room;
+        size_t width = width_of(text_of(view, shown, i, &room));
         shown->width = width > shown->width ? width : shown->width;
     }
 }
@@ -174,11 +168,11 @@ static void print_line(
 {
     size_t blanks = 0;
     for (size_t j = 0; j < count; j++) {
-        char room[CELL_BYTE];
+        struct fulcrum_shown_cell room;
         const struct shown *shown = &view->items[j];
         struct fulcrum_column column = fulcrum_table_column(view->table, shown->column);
         const char *text =
-            is_heading ? heading_of(view, shown) : text_of(view, shown, row, room);
+            is_heading ? heading_of(view, shown) : text_of(view, shown, row, &room);
         size_t rest = shown->width - width_of(text);
         bool is_right = column.kind == FULCRUM_VALUE_NUMBER;
         blanks += is_right ? rest : 0;
@@ -257,12 +251,18 @@ struct fact_widths {
     size_t value;
 };
 
+static void show_fact(const struct fulcrum_item *item, struct fulcrum_shown_cell *out)
+{
+    fulcrum_cell_show(
+        &item->cell, item->kind, fulcrum_unit_of(item->key), FULCRUM_STYLE_PLAIN, out);
+}
+
 static void widen(struct fact_widths *widths, const struct fulcrum_item *item)
 {
-    char room[CELL_BYTE];
+    struct fulcrum_shown_cell cell;
+    show_fact(item, &cell);
     size_t title = width_of(fulcrum_shown_title(item->title, item->key));
-    size_t value =
-        width_of(value_text(fulcrum_unit_of(item->key), item->kind, &item->cell, room));
+    size_t value = width_of(cell.value);
     widths->title = title > widths->title ? title : widths->title;
     widths->value = item->has_ends && value > widths->value ? value : widths->value;
 }
@@ -270,18 +270,16 @@ static void widen(struct fact_widths *widths, const struct fulcrum_item *item)
 static void print_fact(
     const struct fulcrum_item *item, const struct fact_widths *widths, FILE *stream)
 {
-    char room[CELL_BYTE];
+    struct fulcrum_shown_cell cell;
+    show_fact(item, &cell);
     const char *title = fulcrum_shown_title(item->title, item->key);
-    const char *unit = fulcrum_unit_of(item->key);
-    const char *value = value_text(unit, item->kind, &item->cell, room);
-    size_t width = width_of(value);
+    size_t width = width_of(cell.value);
     size_t rest = widths->value > width ? widths->value - width : 0;
     (void)fprintf(
         stream, "%s%*s", title, (int)(widths->title - width_of(title) + GAP), "");
-    print_text(stream, value);
-    const char *range = item->has_ends ? range_text(unit, &item->cell, room) : "";
-    if (range[0] != '\0') {
-        (void)fprintf(stream, "%*s(90 %%: %s)", (int)rest + GAP, "", range);
+    print_text(stream, cell.value);
+    if (item->has_ends && cell.range[0] != '\0') {
+        (void)fprintf(stream, "%*s(90 %%: %s)", (int)rest + GAP, "", cell.range);
     }
     (void)fputc('\n', stream);
 }

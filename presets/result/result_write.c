@@ -8,9 +8,7 @@
 #include <string.h>
 
 #include "model/quantity.h"
-#include "model/string.h"
 #include "model/try.h"
-#include "presets/io/json.h"
 
 const char *fulcrum_format_name(int format)
 {
@@ -143,8 +141,6 @@ static void json_cell(struct json_object *object, const char *key,
         fulcrum_json_add_text(object, key, cell->text);
     } else if (kind == FULCRUM_VALUE_FLAG && !isnan(cell->number)) {
         fulcrum_json_add_flag(object, key, cell->number != 0.0);
-    } else if (kind == FULCRUM_VALUE_TEXT && isnan(cell->number)) {
-        fulcrum_json_add_number(object, key, FULCRUM_UNKNOWN);
     } else {
         fulcrum_json_add_number(object, key, cell->number);
     }

@@ -13,7 +13,8 @@
 static struct fulcrum_measure_settings standard(void)
 {
     return (struct fulcrum_measure_settings){
-        .actor = {.actor = "cartpole", .frame_skip = (double)NAN, .limit_s = 10.0},
+        .actor = {.actor = "cartpole",
+            .options = {.frame_skip = (double)NAN, .limit_s = 10.0}},
         .learner = {.learner = "cpu",
             .sms = (double)NAN,
             .network = FULCRUM_NETWORK_MLP},

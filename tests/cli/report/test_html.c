@@ -231,13 +231,13 @@ TEST(test_factors_have_digits_that_count)
         {0.0123, "0.0123"}, {(double)NAN, "\xE2\x80\x93"}};
     for (size_t i = 0; i < LENGTH(cases); i++) {
         char text[FULCRUM_QUANTITY_SIZE];
-        fulcrum_factor_words(cases[i].factor, text);
+        fulcrum_quantity_words(cases[i].factor, "x", text);
         CU_ASSERT_STRING_EQUAL(text, cases[i].words);
     }
     char range[2 * FULCRUM_QUANTITY_SIZE];
-    fulcrum_factor_range_words(0.909, 1.2, range);
+    fulcrum_range_words(0.909, 1.2, 1.0, "x", range);
     CU_ASSERT_STRING_EQUAL(range, "0.91 to 1.20");
-    fulcrum_factor_range_words(0.909, (double)NAN, range);
+    fulcrum_range_words(0.909, (double)NAN, 1.0, "x", range);
     CU_ASSERT_STRING_EQUAL(range, "");
 }
 
