@@ -11,14 +11,14 @@
 #include <string.h>
 
 #include "bench/commands.h"
-#include "calibrate/provenance.h"
+#include "calibrate/host.h"
 #include "calibrate/statistics.h"
 #include "calibrate/stopwatch.h"
 #include "cli/message.h"
 #include "cli/options/options.h"
 #include "cli/plot/plot_job.h"
 #include "cli/progress.h"
-#include "model/exact/product_form.h"
+#include "model/exact/exact.h"
 #include "model/network/network.h"
 #include "model/predict/solver.h"
 #include "model/result.h"

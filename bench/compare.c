@@ -11,7 +11,6 @@
 
 #include "model/parallel.h"
 #include "model/predict/solver.h"
-#include "model/stream.h"
 #include "model/try.h"
 
 /*

@@ -14,7 +14,7 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "model/stream.h"
+#include "model/parallel.h"
 
 /* A generator that lives on the stack. */
 struct source {

@@ -5,7 +5,9 @@
 
 #include <stddef.h>
 
+#include "model/design/calibration.h"
 #include "model/design/machine.h"
+#include "model/status.h"
 
 /*
  * Fills `out` with what this process may use: name "this", processor name, sockets,
@@ -76,5 +78,17 @@ double fulcrum_host_busy_s(
  * core of its own.
  */
 void fulcrum_host_find_cores(unsigned short *core_of, size_t count);
+
+/* On what and with what a calibration was measured. */
+
+/*
+ * Adds notes: host, cpu_model, caches, kernel, virtualisation, processors in use,
+ * container quota, clock governor, load average, compiler, tool version, date (UTC) and
+ * every environment variable that steers a BLAS or OpenMP library. What cannot be read
+ * is noted as "unknown", never left out; variables are noted where they are set.
+ *   fails    FULCRUM_ERR_NO_MEMORY
+ */
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_provenance_add(
+    struct fulcrum_calibration *calibration, struct fulcrum_error *err);
 
 #endif

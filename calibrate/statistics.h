@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "model/status.h"
 
@@ -62,5 +63,21 @@ double fulcrum_statistics_spread_rel(const struct fulcrum_statistics *statistics
 /* Whether that spread is at most `target_rel`, above 0: time to stop repeating. */
 bool fulcrum_statistics_settled(
     const struct fulcrum_statistics *statistics, double target_rel);
+
+/* Random numbers of measurements. */
+
+/* SplitMix64: any state is a good one, and a copy replays the stream. */
+struct fulcrum_random {
+    uint64_t state;
+};
+
+/* Streams of different seeds are unrelated, 0 and 1 included. */
+struct fulcrum_random fulcrum_random_seeded(uint64_t seed);
+
+/* 64 independent bits. */
+uint64_t fulcrum_random_bits(struct fulcrum_random *random);
+
+/* Uniform in [low, high); `low` < `high`. */
+double fulcrum_random_between(struct fulcrum_random *random, double low, double high);
 
 #endif

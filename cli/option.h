@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "model/design/design.h"
 #include "model/status.h"
 
 /* What a row's member is, and what counts as a good value. */
@@ -123,5 +124,21 @@ void fulcrum_options_each(const struct fulcrum_syntax *syntax,
     void (*visit)(const struct fulcrum_option_group *group,
         const struct fulcrum_option *row, void *user),
     void *user);
+
+/* The values of a sweep's axis, as written on the command line. */
+
+enum { FULCRUM_RANGE_VALUES_MOST = 10000000 };
+
+/*
+ * Reads "8:1024:x2" (times 2), "4:64:4" or "4:64:+4" (plus 4), "1,2,5" (a list) or one
+ * number. Both ends belong to the range where the steps meet them. Of a count the start
+ * and listed values are whole numbers; steps on the way are rounded to them, repeats
+ * dropped.
+ *   field    every value must lie in its range
+ *   out      increasing; the caller frees it with free(); NULL where it fails
+ */
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_range_parse(
+    const struct fulcrum_field *field, const char *text, double **out, size_t *count,
+    struct fulcrum_error *err);
 
 #endif

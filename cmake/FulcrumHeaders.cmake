@@ -3,7 +3,6 @@
 # writes presets, measures or draws, and nothing more. Everything else is private.
 set(FULCRUM_PUBLIC_HEADERS
   calibrate/actor/actor.h
-  calibrate/device/device_info.h
   calibrate/device/learner.h
   calibrate/fit/fit.h
   calibrate/fulcrum_env.h
@@ -33,10 +32,7 @@ set(FULCRUM_PUBLIC_HEADERS
   plots/chart/chart.h
   plots/chart/page.h
   plots/chart/rows.h
-  plots/spec/bar_chart.h
   plots/spec/charts.h
-  plots/spec/heat_chart.h
-  plots/spec/line_chart.h
   presets/load/preset.h
   presets/load/preset_folders.h
   presets/load/preset_kind.h

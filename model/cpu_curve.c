@@ -13,7 +13,7 @@
 #include <math.h>
 #include <stdbool.h>
 
-#include "model/min_max.h"
+#include "model/number.h"
 
 /* P_a of (1): the cores left when the learner's threads are spread over all. */
 static double actor_cores(const struct fulcrum_cpu_station *cpu)

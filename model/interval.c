@@ -7,7 +7,7 @@
 #include <math.h>
 #include <stdbool.h>
 
-#include "model/quantity.h"
+#include "model/number.h"
 
 #define LOW_QUANTILE  0.05
 #define HIGH_QUANTILE 0.95

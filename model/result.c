@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "model/quantity.h"
+#include "model/number.h"
 #include "model/try.h"
 
 enum { BLOCK_BYTE = 8192, FIRST_ROWS = 16 };

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "calibrate/actor/actor.h"
-#include "calibrate/random.h"
+#include "calibrate/statistics.h"
 #include "model/try.h"
 
 /*

@@ -11,7 +11,7 @@
 #include "calibrate/actor/actor.h"
 #include "calibrate/fulcrum_ant_xml.h"
 #include "calibrate/fulcrum_humanoid_xml.h"
-#include "calibrate/random.h"
+#include "calibrate/statistics.h"
 #include "model/try.h"
 
 /* Steps of one episode, as in the Gymnasium tasks. */

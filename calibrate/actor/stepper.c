@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-#include "calibrate/random.h"
+#include "calibrate/statistics.h"
 #include "model/try.h"
 
 /* A power of two; enough that no environment settles into a cycle of actions. */

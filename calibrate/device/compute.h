@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 
-#include "calibrate/device/device_info.h"
+#include "calibrate/device/learner.h"
 #include "calibrate/kernels/device_kernels.h"
 #include "model/status.h"
 

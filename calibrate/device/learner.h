@@ -3,10 +3,10 @@
 #ifndef FULCRUM_CALIBRATE_DEVICE_LEARNER_H
 #define FULCRUM_CALIBRATE_DEVICE_LEARNER_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "calibrate/device/device_info.h"
 #include "calibrate/network/network_cost.h"
 #include "calibrate/stopwatch.h"
 #include "model/status.h"
@@ -211,5 +211,20 @@ extern const struct fulcrum_learner fulcrum_learner_cuda;
 
 /* Refuses to open where the interpreter has no PyTorch. */
 extern const struct fulcrum_learner fulcrum_learner_torch;
+
+struct fulcrum_device_info {
+    char name[96];
+    char uuid[48];           /* "GPU-...", as NVML prints it; "" where it is not told */
+    char detail[200];        /* driver, libraries and their versions: provenance */
+    bool is_gpu;             /* 0: its kernels run on the host's own cores */
+    bool is_wide;            /* 1: wants thousands of items, side by side in memory */
+    double sm_count;         /* of the whole device */
+    double granted_sm_count; /* in force */
+    double least_sm_count;   /* smallest share that can be granted */
+    double sm_step;          /* shares are multiples of it */
+    double clock_hz;         /* NAN where it is not told */
+    double memory_byte;
+    double memory_byte_per_s; /* at most, as it is built; 0: not told */
+};
 
 #endif

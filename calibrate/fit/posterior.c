@@ -29,7 +29,6 @@
 #include "calibrate/fit/fit.h"
 #include "calibrate/statistics.h"
 #include "model/parallel.h"
-#include "model/stream.h"
 #include "model/try.h"
 
 static double natural_at(const struct fulcrum_belief *belief, double z)

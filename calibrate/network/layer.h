@@ -4,7 +4,7 @@
 #define FULCRUM_CALIBRATE_NETWORK_LAYER_H
 
 #include "calibrate/network/network_cost.h"
-#include "calibrate/random.h"
+#include "calibrate/statistics.h"
 
 /* What follows the sums of a layer. */
 enum fulcrum_activation { FULCRUM_LINEAR, FULCRUM_RELU };

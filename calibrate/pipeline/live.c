@@ -22,7 +22,7 @@
 #include <string.h>
 
 #include "calibrate/actor/request_queue.h"
-#include "calibrate/random.h"
+#include "calibrate/statistics.h"
 #include "model/try.h"
 
 struct actor {

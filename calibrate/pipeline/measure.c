@@ -21,7 +21,7 @@
 
 #include "calibrate/host.h"
 #include "calibrate/statistics.h"
-#include "model/quantity.h"
+#include "model/number.h"
 #include "model/try.h"
 
 /* One window of the real pipeline, and what all windows share. */

@@ -27,7 +27,7 @@
 
 #include "calibrate/statistics.h"
 #include "calibrate/stopwatch.h"
-#include "model/quantity.h"
+#include "model/number.h"
 #include "model/try.h"
 
 enum { CAPACITY_DEFAULT = 65536, LINE_BYTE = 128 };

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "model/quantity.h"
+#include "model/number.h"
 #include "model/try.h"
 
 /* One thread's time, cut so that it is in one stage at once. */

@@ -10,7 +10,7 @@
 #include "calibrate/device/learner.h"
 #include "calibrate/fit/fit.h"
 #include "calibrate/meter/energy.h"
-#include "calibrate/random.h"
+#include "calibrate/statistics.h"
 #include "calibrate/stopwatch.h"
 #include "model/design/calibration.h"
 #include "model/design/machine.h"

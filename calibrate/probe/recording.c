@@ -20,7 +20,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "calibrate/random.h"
 #include "calibrate/statistics.h"
 #include "calibrate/stopwatch.h"
 #include "model/status.h"

@@ -5,7 +5,7 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "model/quantity.h"
+#include "model/number.h"
 
 /* A canary that differs so much tells of another clock or other neighbours. */
 #define DRIFT_MOST_REL 0.05

@@ -11,9 +11,9 @@
 #include "calibrate/reference/predictors.h"
 #include "model/design/memory_system.h"
 #include "model/interval.h"
+#include "model/number.h"
 #include "model/predict/partition.h"
 #include "model/predict/to_network.h"
-#include "model/quantity.h"
 #include "model/try.h"
 #include "presets/load/preset.h"
 

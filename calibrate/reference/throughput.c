@@ -18,9 +18,9 @@
 #include "calibrate/reference/predictors.h"
 #include "model/fast/fast.h"
 #include "model/interval.h"
+#include "model/number.h"
 #include "model/predict/predict.h"
 #include "model/predict/to_network.h"
-#include "model/quantity.h"
 #include "model/try.h"
 
 enum { PATHS_MOST = 24 };

@@ -9,7 +9,7 @@
 
 #include "calibrate/pipeline/measure.h"
 #include "calibrate/reference/predictors.h"
-#include "model/quantity.h"
+#include "model/number.h"
 #include "model/try.h"
 #include "presets/load/preset.h"
 

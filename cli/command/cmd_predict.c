@@ -8,8 +8,8 @@
 
 #include "cli/message.h"
 #include "cli/whatif/whatif.h"
+#include "model/number.h"
 #include "model/predict/solver.h"
-#include "model/quantity.h"
 #include "model/string.h"
 #include "model/try.h"
 

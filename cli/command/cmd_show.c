@@ -8,7 +8,7 @@
 #include "cli/message.h"
 #include "cli/options/options.h"
 #include "model/nearest.h"
-#include "model/quantity.h"
+#include "model/number.h"
 #include "model/string.h"
 #include "model/try.h"
 #include "presets/load/partition_file.h"

@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 #include "cli/message.h"
-#include "model/quantity.h"
+#include "model/number.h"
 #include "model/try.h"
 
 /*

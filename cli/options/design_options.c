@@ -10,11 +10,15 @@
 
 #include <assert.h>
 #include <math.h>
+#include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "calibrate/host.h"
 #include "cli/message.h"
+#include "cli/option.h"
+#include "model/predict/solver.h"
 #include "model/try.h"
 
 enum { PATH_SIZE = 96 };
@@ -310,4 +314,138 @@ void fulcrum_design_inputs_free(struct fulcrum_design_inputs *inputs)
     free(inputs->priors);
     fulcrum_sources_free(&inputs->sources);
     memset(inputs, 0, sizeof *inputs);
+}
+
+/* How many actors: --actors. */
+
+/* 256 actors on 40 threads, as Inci et al. 2020 ran most (arXiv:2012.04210). */
+#define USUAL_PER_THREAD 6.4
+
+const char fulcrum_actors_rule_none[] = "none, environments are simulated on GPUs";
+
+const struct fulcrum_option fulcrum_actors_rule_rows[] = {
+    FULCRUM_OPTION(TEXT, "best-actors", offsetof(struct fulcrum_actors_rule, best_of),
+        "RANGE", .help = "each design takes the fastest actor count in RANGE"),
+    FULCRUM_OPTION(NUMBER, "actors-per-thread",
+        offsetof(struct fulcrum_actors_rule, per_thread), "X", .least = 1e-3,
+        .most = 1e4,
+        .help = "actors per hardware thread; Inci et al. 2020 used 6.4 (256 on 40)"),
+    {.name = NULL},
+};
+
+enum fulcrum_status fulcrum_actors_rule_check(const struct fulcrum_actors_rule *rule,
+    int other_ways, const char *refusal, struct fulcrum_context *context,
+    struct fulcrum_error *err)
+{
+    int ways = other_ways + (rule->best_of != NULL) + !isnan(rule->per_thread);
+    return ways <= 1
+               ? FULCRUM_OK
+               : fulcrum_usage_fail(context, err, FULCRUM_ERR_RANGE, "%s", refusal);
+}
+
+enum fulcrum_status fulcrum_actors_rule_choices(const struct fulcrum_actors_rule *rule,
+    double **out, size_t *count, struct fulcrum_context *context,
+    struct fulcrum_error *err)
+{
+    if (rule->best_of == NULL) {
+        return FULCRUM_OK;
+    }
+    enum fulcrum_status status = fulcrum_range_parse(
+        fulcrum_field_find("run.actor_count"), rule->best_of, out, count, err);
+    if (status != FULCRUM_OK) {
+        context->exit_code = 2;
+        return fulcrum_fail_in(err, status, "--best-actors");
+    }
+    return FULCRUM_OK;
+}
+
+double fulcrum_actors_rule_per_thread(const struct fulcrum_actors_rule *rule)
+{
+    return isnan(rule->per_thread) ? USUAL_PER_THREAD : rule->per_thread;
+}
+
+void fulcrum_actors_rule_text(
+    const struct fulcrum_actors_rule *rule, char *out, size_t size)
+{
+    if (rule->best_of != NULL) {
+        (void)snprintf(out, size, "fastest of %s", rule->best_of);
+        return;
+    }
+    (void)snprintf(out, size, "%.6g per hardware thread%s",
+        fulcrum_actors_rule_per_thread(rule),
+        isnan(rule->per_thread) ? ", as none were given" : "");
+}
+
+#define DRAWS_LEAST 2.0
+#define DRAWS_MOST  1e6
+
+static const char *method_name(int index)
+{
+    return fulcrum_method_name((enum fulcrum_method)index);
+}
+
+#define SOLVER_SETTING(member) offsetof(struct fulcrum_solver_settings, member)
+
+const struct fulcrum_option fulcrum_solver_option_rows[] = {
+    FULCRUM_OPTION(CHOICE, "method", SOLVER_SETTING(method), "METHOD",
+        .fallback = "auto", .choice = method_name,
+        .help = "auto uses 'fast' where its error is within --half-width, else "
+                "'simulate'; chain is exact for exponential steps; product-form is the "
+                "textbook baseline"),
+    FULCRUM_OPTION(NUMBER, "half-width", SOLVER_SETTING(half_width_rel), "FRACTION",
+        .least = 1e-5, .most = 0.5,
+        .help = "simulations stop when the 95 % interval is within +-FRACTION; also "
+                "the largest error of the equations that auto accepts; default: 0.01"),
+    FULCRUM_OPTION_SEED(
+        SOLVER_SETTING(seed), "of random numbers; the same seed gives the same bytes"),
+    FULCRUM_OPTION(COUNT, "max-steps", SOLVER_SETTING(max_steps), "N",
+        .fallback = "2e7", .least = 1e3, .most = 1e12,
+        .help = "limit on simulated steps, even if --half-width is not met"),
+    {.name = NULL},
+};
+
+const struct fulcrum_option fulcrum_interval_option_rows[] = {
+    FULCRUM_OPTION(TEXT, "intervals",
+        offsetof(struct fulcrum_solve_settings, intervals), "DRAWS",
+        .help = "draws behind each 90 % interval; 'none' for no intervals"),
+    {.name = NULL},
+};
+
+void fulcrum_solver_settings_read(
+    const struct fulcrum_solver_settings *settings, struct fulcrum_solver_options *out)
+{
+    *out = (struct fulcrum_solver_options){
+        .method = (enum fulcrum_method)settings->method,
+        .seed = (uint64_t)settings->seed,
+        .half_width_rel =
+            isnan(settings->half_width_rel) ? 0.0 : settings->half_width_rel,
+        .max_steps = settings->max_steps,
+    };
+}
+
+enum fulcrum_status fulcrum_solve_settings_read(
+    const struct fulcrum_solve_settings *settings, double draws,
+    struct fulcrum_context *context, struct fulcrum_predict_options *out,
+    struct fulcrum_error *err)
+{
+    *out = (struct fulcrum_predict_options){.draws = draws};
+    fulcrum_solver_settings_read(&settings->solver, &out->solver);
+    const char *text = settings->intervals;
+    if (text == NULL || strcmp(text, "none") == 0) {
+        out->draws = text == NULL ? draws : 0.0;
+        return FULCRUM_OK;
+    }
+    enum fulcrum_status status =
+        fulcrum_number_parse("--intervals", text, &out->draws, NULL);
+    if (status == FULCRUM_OK && !(out->draws <= 0.0 && out->draws >= 0.0) &&
+        !(out->draws >= DRAWS_LEAST && out->draws <= DRAWS_MOST &&
+            out->draws == floor(out->draws))) {
+        status = FULCRUM_ERR_RANGE;
+    }
+    return status == FULCRUM_OK
+               ? status
+               : fulcrum_usage_fail(context, err, status,
+                     "--intervals %s: expected 'none' or a whole number from 2 to "
+                     "1000000",
+                     text);
 }

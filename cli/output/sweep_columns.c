@@ -16,8 +16,8 @@
 #include <string.h>
 
 #include "model/nearest.h"
+#include "model/number.h"
 #include "model/predict/solver.h"
-#include "model/quantity.h"
 #include "model/try.h"
 
 #define OFFSET(member) offsetof(struct fulcrum_sweep_point, member)

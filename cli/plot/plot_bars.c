@@ -13,7 +13,7 @@
 #include "model/design/design.h"
 #include "model/design/scale.h"
 #include "model/interval.h"
-#include "model/quantity.h"
+#include "model/number.h"
 #include "model/stage_kind.h"
 #include "model/try.h"
 #include "model/whatif/component_cost.h"

@@ -8,9 +8,8 @@
 #include "calibrate/fit/fit_forms.h"
 #include "cli/message.h"
 #include "cli/plot/plot_job.h"
-#include "model/min_max.h"
+#include "model/number.h"
 #include "model/predict/to_network.h"
-#include "model/quantity.h"
 #include "model/try.h"
 
 enum {

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "calibrate/reference/predictors.h"
-#include "model/quantity.h"
+#include "model/number.h"
 #include "model/try.h"
 
 /* How far a prediction is off in percent of `whole`, above 0. */

@@ -13,7 +13,7 @@
 
 #include "calibrate/reference/comparison.h"
 #include "cli/plot/plot_job.h"
-#include "model/quantity.h"
+#include "model/number.h"
 #include "model/try.h"
 #include "presets/load/preset.h"
 #include "presets/load/reference_file.h"

@@ -13,7 +13,7 @@
 
 #include "cli/message.h"
 #include "model/design/design.h"
-#include "model/quantity.h"
+#include "model/number.h"
 #include "model/try.h"
 #include "presets/io/csv.h"
 #include "presets/load/preset.h"

@@ -11,9 +11,8 @@
 #include "cli/output/sweep_columns.h"
 #include "model/design/design.h"
 #include "model/interval.h"
-#include "model/min_max.h"
+#include "model/number.h"
 #include "model/predict/predict.h"
-#include "model/quantity.h"
 #include "model/study/sweep.h"
 #include "model/try.h"
 

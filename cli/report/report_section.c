@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "model/min_max.h"
+#include "model/number.h"
 
 struct fulcrum_report_replies *fulcrum_report_replies_of(
     struct fulcrum_report_case *machine, const char *section)

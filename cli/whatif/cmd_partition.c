@@ -10,7 +10,7 @@
 #include "cli/message.h"
 #include "cli/options/options.h"
 #include "cli/whatif/whatif.h"
-#include "model/quantity.h"
+#include "model/number.h"
 #include "model/result.h"
 #include "model/string.h"
 #include "model/try.h"

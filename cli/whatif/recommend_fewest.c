@@ -8,8 +8,8 @@
 
 #include "cli/message.h"
 #include "cli/whatif/candidates.h"
+#include "model/number.h"
 #include "model/predict/solver.h"
-#include "model/quantity.h"
 #include "model/try.h"
 #include "model/whatif/recommend.h"
 #include "presets/result/quantity_text.h"

@@ -12,7 +12,7 @@
 
 #include "cli/message.h"
 #include "cli/whatif/candidates.h"
-#include "model/quantity.h"
+#include "model/number.h"
 #include "model/try.h"
 #include "model/whatif/recommend.h"
 #include "presets/result/quantity_text.h"

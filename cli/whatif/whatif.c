@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 #include "cli/message.h"
-#include "cli/range.h"
+#include "cli/option.h"
 #include "model/try.h"
 
 enum fulcrum_status fulcrum_subject_read(const struct fulcrum_design_settings *settings,

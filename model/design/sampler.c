@@ -24,7 +24,7 @@
 #include <stdlib.h>
 
 #include "model/design/design.h"
-#include "model/quantity.h"
+#include "model/number.h"
 #include "model/try.h"
 
 struct fulcrum_sampler {

@@ -13,7 +13,7 @@
  * sixty customers at sixteen servers on.
  */
 
-#include "model/exact/product_form.h"
+#include "model/exact/exact.h"
 
 #include <assert.h>
 #include <math.h>

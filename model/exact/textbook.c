@@ -10,13 +10,12 @@
  * out.
  */
 
-#include "model/exact/textbook.h"
+#include "model/exact/exact.h"
 
 #include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
 
-#include "model/exact/product_form.h"
 #include "model/try.h"
 
 /* Highest rate of a station in units of its rate with everybody there. */

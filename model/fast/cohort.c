@@ -25,7 +25,7 @@
 #include <string.h>
 
 #include "model/fast/steps.h"
-#include "model/min_max.h"
+#include "model/number.h"
 
 enum { SLICES = 3, UNKNOWNS = SLICES + 1, NODES = 4, LAST_NODE = NODES - 1 };
 

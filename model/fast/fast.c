@@ -14,7 +14,7 @@
 #include <stdbool.h>
 
 #include "model/fast/steady.h"
-#include "model/min_max.h"
+#include "model/number.h"
 #include "model/try.h"
 
 /* The throughput that no arrangement of a network's parts can exceed. */

@@ -20,8 +20,8 @@
 #include <string.h>
 
 #include "model/fast/steps.h"
-#include "model/min_max.h"
 #include "model/network/network.h"
+#include "model/number.h"
 #include "model/try.h"
 
 /* So many standard deviations of the number and one more actor count as certain: beyond

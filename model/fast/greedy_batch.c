@@ -18,8 +18,8 @@
 
 #include "model/cpu_curve.h"
 #include "model/fast/steps.h"
-#include "model/min_max.h"
 #include "model/network/network.h"
+#include "model/number.h"
 
 /* The fluid is averaged over these many times sqrt(b) more or fewer actors. */
 enum { MIDDLE = 0, ENDS = 5 };

@@ -34,8 +34,8 @@
 #include <string.h>
 
 #include "model/fast/steps.h"
-#include "model/min_max.h"
 #include "model/network/network.h"
+#include "model/number.h"
 #include "model/status.h"
 #include "model/try.h"
 

@@ -14,7 +14,7 @@
 
 #include <math.h>
 
-#include "model/min_max.h"
+#include "model/number.h"
 #include "model/try.h"
 
 /* Mean step over the time of a batch: shorter ones are over when it ends, whatever

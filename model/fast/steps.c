@@ -19,7 +19,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "model/min_max.h"
+#include "model/number.h"
 
 /* How often batches of a size can start and how long each takes. */
 

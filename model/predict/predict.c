@@ -15,10 +15,10 @@
 
 #include "model/fast/steps.h"
 #include "model/interval.h"
+#include "model/number.h"
+#include "model/parallel.h"
 #include "model/predict/partition.h"
 #include "model/predict/to_network.h"
-#include "model/quantity.h"
-#include "model/stream.h"
 #include "model/try.h"
 
 /* Simulations of draws: their noise must only be small beside the spread of the draws.

@@ -27,9 +27,9 @@
 #include "model/design/sampler.h"
 #include "model/design/scale.h"
 #include "model/network/network.h"
+#include "model/number.h"
+#include "model/parallel.h"
 #include "model/predict/to_network.h"
-#include "model/quantity.h"
-#include "model/stream.h"
 #include "model/try.h"
 
 /*

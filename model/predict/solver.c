@@ -6,8 +6,7 @@
 #include <math.h>
 #include <stdbool.h>
 
-#include "model/exact/chain.h"
-#include "model/exact/textbook.h"
+#include "model/exact/exact.h"
 #include "model/fast/fast.h"
 #include "model/simulate/simulate.h"
 #include "model/try.h"

@@ -17,8 +17,8 @@
 
 #include "model/design/memory_system.h"
 #include "model/design/scale.h"
+#include "model/number.h"
 #include "model/predict/solver.h"
-#include "model/quantity.h"
 #include "model/try.h"
 
 /*

@@ -32,7 +32,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "model/stream.h"
+#include "model/parallel.h"
 #include "model/try.h"
 
 /*

@@ -21,8 +21,8 @@
 #include <string.h>
 
 #include "model/interval.h"
-#include "model/quantity.h"
-#include "model/stream.h"
+#include "model/number.h"
+#include "model/parallel.h"
 #include "model/try.h"
 
 /* Fields over a range in one analysis. */

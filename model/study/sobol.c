@@ -37,10 +37,9 @@
 #include <stdlib.h>
 
 #include "model/interval.h"
+#include "model/number.h"
 #include "model/parallel.h"
-#include "model/quantity.h"
 #include "model/status.h"
-#include "model/stream.h"
 #include "model/try.h"
 
 /* More rows than the 30 bits of GSL's Sobol' sequence tell apart are refused. */

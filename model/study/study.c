@@ -6,7 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "model/quantity.h"
+#include "model/number.h"
 #include "model/try.h"
 
 enum fulcrum_status fulcrum_study_new(size_t design_count, size_t value_count,

@@ -23,9 +23,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "model/number.h"
 #include "model/parallel.h"
 #include "model/predict/to_network.h"
-#include "model/quantity.h"
 #include "model/study/study.h"
 #include "model/try.h"
 

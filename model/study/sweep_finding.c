@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "model/quantity.h"
+#include "model/number.h"
 #include "model/study/sweep.h"
 #include "model/try.h"
 

@@ -13,8 +13,8 @@
 #include <stdlib.h>
 
 #include "model/interval.h"
+#include "model/number.h"
 #include "model/predict/to_network.h"
-#include "model/quantity.h"
 #include "model/try.h"
 
 enum { SETTINGS_MOST = 6 };

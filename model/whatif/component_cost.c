@@ -9,8 +9,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "model/number.h"
 #include "model/predict/to_network.h"
-#include "model/quantity.h"
 #include "model/try.h"
 
 /*

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 
 #include "model/interval.h"
-#include "model/quantity.h"
+#include "model/number.h"
 #include "model/study/study.h"
 #include "model/try.h"
 #include "model/whatif/recommend.h"

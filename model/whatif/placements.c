@@ -13,8 +13,8 @@
 #include <string.h>
 
 #include "model/design/memory_system.h"
+#include "model/number.h"
 #include "model/predict/to_network.h"
-#include "model/quantity.h"
 #include "model/study/study.h"
 #include "model/try.h"
 

@@ -7,7 +7,7 @@
  * the upper half of a bar is the CPU's, the lower half the GPU's, so that the eye sees
  * where one of them stands still.
  */
-#include "plots/spec/bar_chart.h"
+#include "plots/spec/charts.h"
 
 #include <math.h>
 #include <string.h>

@@ -6,14 +6,14 @@
  * go through the points themselves and so end half a cell before the border: beyond the
  * outermost points nothing is known.
  */
-#include "plots/spec/heat_chart.h"
+#include "plots/spec/charts.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "model/min_max.h"
+#include "model/number.h"
 #include "model/try.h"
 #include "plots/chart/contour.h"
 #include "plots/chart/page.h"

@@ -7,15 +7,14 @@
  * more than a factor of twelve, logarithms where y would drown. Panels are stacked in
  * one cell, or in one for each group of rows.
  */
-#include "plots/spec/line_chart.h"
+#include "plots/spec/charts.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "model/min_max.h"
-#include "model/quantity.h"
+#include "model/number.h"
 #include "model/string.h"
 #include "model/try.h"
 #include "plots/chart/page.h"

@@ -15,7 +15,7 @@
 #include <string.h>
 
 #include "model/try.h"
-#include "presets/io/text_file.h"
+#include "presets/io/reader.h"
 
 /* A text that lies in the file's buffer, and the line that its row begins in. */
 struct cell {

@@ -11,7 +11,7 @@
 
 #include "model/string.h"
 #include "model/try.h"
-#include "presets/io/text_file.h"
+#include "presets/io/reader.h"
 
 enum { MAX_DEPTH = 32 };
 

@@ -1,4 +1,4 @@
-/* reader.h - values of a JSON document by path, and a line for each fault found. */
+/* reader.h - text files, and values of a JSON document by path with their faults. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef FULCRUM_PRESETS_IO_READER_H
 #define FULCRUM_PRESETS_IO_READER_H
@@ -89,5 +89,15 @@ double *fulcrum_node_row(const struct fulcrum_node *node, size_t count);
 /* Adds a fault for each member whose key is none of the NULL-terminated `known`. */
 void fulcrum_node_check_keys(
     const struct fulcrum_node *object, const char *const *known);
+
+/*
+ * Reads a file of at most 64 MiB; "-" is standard input. A byte-order mark is taken
+ * off; a zero byte follows the text.
+ *   out      the caller frees it with free()
+ *   fails    FULCRUM_ERR_FILE (absent, unreadable, a directory, too large),
+ *            FULCRUM_ERR_FORMAT (empty, zero bytes inside), FULCRUM_ERR_NO_MEMORY
+ */
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_text_file_read(
+    const char *path, char **out, size_t *length, struct fulcrum_error *err);
 
 #endif

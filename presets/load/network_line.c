@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "model/quantity.h"
+#include "model/number.h"
 #include "model/try.h"
 #include "presets/io/document.h"
 #include "presets/io/json.h"

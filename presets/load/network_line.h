@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "model/exact/product_form.h"
+#include "model/exact/exact.h"
 #include "model/network/network.h"
 #include "model/status.h"
 

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "model/quantity.h"
+#include "model/number.h"
 #include "model/string.h"
 #include "model/try.h"
 #include "presets/io/csv.h"

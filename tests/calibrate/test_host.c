@@ -12,7 +12,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "calibrate/provenance.h"
 #include "calibrate/stopwatch.h"
 #include "model/design/calibration.h"
 #include "tests/support/scratch.h"

@@ -1,6 +1,6 @@
 /* test_random.c - random streams are reproducible and even. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "calibrate/random.h"
+#include "calibrate/statistics.h"
 
 #include <math.h>
 

@@ -1,6 +1,6 @@
 /* test_range.c - axes of a sweep as people write them. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "cli/range.h"
+#include "cli/option.h"
 
 #include <stdbool.h>
 #include <stdlib.h>

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "model/exact/product_form.h"
+#include "model/exact/exact.h"
 #include "model/predict/solver.h"
 #include "presets/load/network_line.h"
 

@@ -6,7 +6,6 @@
 
 #include "model/parallel.h"
 #include "model/status.h"
-#include "model/stream.h"
 #include "model/string.h"
 #include "tests/support/suite.h"
 

@@ -6,7 +6,7 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "calibrate/random.h"
+#include "calibrate/statistics.h"
 
 static double difference(const struct gradient_check *check, size_t i, float step)
 {

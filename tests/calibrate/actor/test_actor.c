@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "calibrate/actor/stepper.h"
-#include "calibrate/random.h"
+#include "calibrate/statistics.h"
 #include "tests/support/suite.h"
 
 #define STEP_COUNT           200

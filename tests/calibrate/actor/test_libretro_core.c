@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "calibrate/random.h"
+#include "calibrate/statistics.h"
 #include "tests/support/suite.h"
 
 #define SIDE FULCRUM_FRAME_84_SIDE

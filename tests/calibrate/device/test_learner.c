@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "calibrate/random.h"
+#include "calibrate/statistics.h"
 #include "tests/support/suite.h"
 
 static const struct fulcrum_learner_options small_r2d2 = {

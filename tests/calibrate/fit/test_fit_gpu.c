@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "calibrate/fit/fit_forms.h"
-#include "calibrate/random.h"
+#include "calibrate/statistics.h"
 #include "tests/support/suite.h"
 
 /* Watts over levels of load. */

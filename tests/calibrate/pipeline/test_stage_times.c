@@ -5,7 +5,7 @@
 #include <math.h>
 #include <stdbool.h>
 
-#include "calibrate/random.h"
+#include "calibrate/statistics.h"
 #include "calibrate/stopwatch.h"
 #include "tests/support/suite.h"
 

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "model/stream.h"
+#include "model/parallel.h"
 #include "tests/support/suite.h"
 
 enum { RANDOM_NUMBERS = 300000 };

@@ -2,8 +2,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "model/predict/partition.c" /* NOLINT(bugprone-suspicious-include) */
 
+#include "model/parallel.h"
 #include "model/predict/mig.h"
-#include "model/stream.h"
 #include "tests/support/suite.h"
 
 static const struct fulcrum_gpu_sharing no_cost = {.byte_per_s = (double)INFINITY};

@@ -5,8 +5,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "model/number.h"
 #include "model/predict/to_network.h"
-#include "model/quantity.h"
 #include "tests/support/designs.h"
 #include "tests/support/suite.h"
 

@@ -12,7 +12,7 @@
 #include "model/design/sampler.h"
 #include "model/design/scale.h"
 #include "model/network/network.h"
-#include "model/quantity.h"
+#include "model/number.h"
 #include "tests/support/designs.h"
 #include "tests/support/suite.h"
 

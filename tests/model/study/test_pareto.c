@@ -6,8 +6,8 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "model/quantity.h"
-#include "model/stream.h"
+#include "model/number.h"
+#include "model/parallel.h"
 #include "tests/support/suite.h"
 
 enum { POINTS_MOST = 12000 };

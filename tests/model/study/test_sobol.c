@@ -8,7 +8,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "model/quantity.h"
+#include "model/number.h"
 #include "tests/support/suite.h"
 
 enum { INPUTS_MOST = 64, G_INPUTS = 6 };

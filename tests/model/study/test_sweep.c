@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "model/interval.h"
-#include "model/quantity.h"
+#include "model/number.h"
 #include "model/study/study.h"
 #include "tests/support/designs.h"
 #include "tests/support/suite.h"

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "model/quantity.h"
+#include "model/number.h"
 #include "tests/support/designs.h"
 #include "tests/support/suite.h"
 

@@ -11,10 +11,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/range.h"
+#include "cli/option.h"
 #include "model/interval.h"
-#include "model/quantity.h"
-#include "model/stream.h"
+#include "model/number.h"
+#include "model/parallel.h"
 #include "model/study/sweep.h"
 #include "tests/support/place.h"
 #include "tests/support/reply.h"

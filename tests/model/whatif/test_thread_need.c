@@ -5,8 +5,8 @@
 
 #include <math.h>
 
-#include "model/quantity.h"
-#include "model/stream.h"
+#include "model/number.h"
+#include "model/parallel.h"
 #include "tests/support/designs.h"
 #include "tests/support/suite.h"
 

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "model/quantity.h"
+#include "model/number.h"
 #include "plots/spec/charts.h"
 #include "tests/support/plot_file.h"
 #include "tests/support/suite.h"

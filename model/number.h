@@ -1,7 +1,9 @@
-/* min_max.h - the lesser and the greater of two numbers, and their order. */
+/* number.h - the lesser and the greater of two numbers, their order, and none. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#ifndef FULCRUM_MODEL_MIN_MAX_H
-#define FULCRUM_MODEL_MIN_MAX_H
+#ifndef FULCRUM_MODEL_NUMBER_H
+#define FULCRUM_MODEL_NUMBER_H
+
+#include <math.h>
 
 /*
  * fmin and fmax owe an answer to NaN, for which compilers call the library. In inner
@@ -24,5 +26,8 @@ static inline int fulcrum_compare_numbers(const void *a, const void *b)
     double right = *(const double *)b;
     return (left > right) - (left < right);
 }
+
+/* JSON null, an empty CSV cell. A double: NAN itself is a float. */
+#define FULCRUM_UNKNOWN ((double)NAN)
 
 #endif
