@@ -7,7 +7,7 @@
 #include <stdarg.h>
 #include <string.h>
 
-#include "model/nearest.h"
+#include "model/string.h"
 
 const struct fulcrum_command *const *fulcrum_commands(void)
 {

@@ -21,8 +21,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "model/nearest.h"
 #include "model/number.h"
+#include "model/string.h"
 #include "model/try.h"
 
 /* Values of getopt_long for long options start above every short letter. */

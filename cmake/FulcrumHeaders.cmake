@@ -17,15 +17,15 @@ set(FULCRUM_PUBLIC_HEADERS
   model/design/machine.h
   model/design/reference.h
   model/design/workload.h
-  model/interval.h
-  model/nearest.h
   model/network/network.h
+  model/number.h
   model/predict/predict.h
   model/predict/scenario.h
   model/predict/solver.h
   model/result.h
   model/stage_kind.h
   model/status.h
+  model/string.h
   model/study/sweep.h
   plots/chart/axis.h
   plots/chart/canvas.h

@@ -1,9 +1,10 @@
-/* number.h - the lesser and the greater of two numbers, their order, and none. */
+/* number.h - two numbers compared, none, and the 90 % interval of draws. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef FULCRUM_MODEL_NUMBER_H
 #define FULCRUM_MODEL_NUMBER_H
 
 #include <math.h>
+#include <stddef.h>
 
 /*
  * fmin and fmax owe an answer to NaN, for which compilers call the library. In inner
@@ -29,5 +30,29 @@ static inline int fulcrum_compare_numbers(const void *a, const void *b)
 
 /* JSON null, an empty CSV cell. A double: NAN itself is a float. */
 #define FULCRUM_UNKNOWN ((double)NAN)
+
+struct fulcrum_interval {
+    double lo; /* 5 % and 95 % quantiles; lo <= hi, or both NAN */
+    double hi;
+};
+
+/* A value, or the ratio of two, with its interval. */
+struct fulcrum_ratio {
+    double value;
+    double lo; /* NAN: no interval */
+    double hi;
+};
+
+/*
+ * Of `count` draws, in any order, which are sorted on the way. Unknown where there are
+ * fewer than two, or where one of them is NAN.
+ */
+struct fulcrum_interval fulcrum_interval_of(double *draws, size_t count);
+
+/*
+ * The same of a quantity that takes certain values only: its ends are among them, the
+ * next ones outward.
+ */
+struct fulcrum_interval fulcrum_interval_among(double *draws, size_t count);
 
 #endif

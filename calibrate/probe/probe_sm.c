@@ -14,7 +14,6 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "calibrate/fit/fit_forms.h"
 #include "model/try.h"

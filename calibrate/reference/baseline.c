@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "model/try.h"
-#include "presets/io/document.h"
+#include "presets/io/json.h"
 #include "presets/io/reader.h"
 #include "presets/result/result_io.h"
 

@@ -18,7 +18,7 @@
 #include <string.h>
 
 #include "calibrate/fit/fit_forms.h"
-#include "calibrate/reference/predictors.h"
+#include "calibrate/reference/validation.h"
 #include "model/design/cluster.h"
 #include "model/design/scale.h"
 #include "model/try.h"

@@ -8,9 +8,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "calibrate/reference/predictors.h"
+#include "calibrate/reference/validation.h"
 #include "model/design/memory_system.h"
-#include "model/interval.h"
 #include "model/number.h"
 #include "model/predict/partition.h"
 #include "model/predict/to_network.h"

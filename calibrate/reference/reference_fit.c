@@ -21,7 +21,6 @@
 
 #include "calibrate/fit/fit.h"
 #include "calibrate/reference/comparison.h"
-#include "model/nearest.h"
 #include "model/string.h"
 #include "model/try.h"
 

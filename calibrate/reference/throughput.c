@@ -15,9 +15,8 @@
 #include <string.h>
 
 #include "calibrate/fit/posterior.h"
-#include "calibrate/reference/predictors.h"
-#include "model/fast/fast.h"
-#include "model/interval.h"
+#include "calibrate/reference/validation.h"
+#include "model/fast/steady.h"
 #include "model/number.h"
 #include "model/predict/predict.h"
 #include "model/predict/to_network.h"

@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "calibrate/pipeline/measure.h"
-#include "calibrate/reference/predictors.h"
 #include "model/number.h"
 #include "model/try.h"
 #include "presets/load/preset.h"

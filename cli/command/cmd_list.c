@@ -7,7 +7,7 @@
 #include "calibrate/device/learner.h"
 #include "calibrate/meter/meter.h"
 #include "cli/message.h"
-#include "model/nearest.h"
+#include "model/string.h"
 #include "model/try.h"
 #include "plots/spec/charts.h"
 #include "presets/load/preset.h"

@@ -9,7 +9,6 @@
 
 #include "cli/message.h"
 #include "cli/whatif/whatif.h"
-#include "model/nearest.h"
 #include "model/parallel.h"
 #include "model/predict/solver.h"
 #include "model/string.h"

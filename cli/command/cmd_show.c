@@ -7,7 +7,6 @@
 
 #include "cli/message.h"
 #include "cli/options/options.h"
-#include "model/nearest.h"
 #include "model/number.h"
 #include "model/string.h"
 #include "model/try.h"

@@ -15,9 +15,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "model/nearest.h"
 #include "model/number.h"
 #include "model/predict/solver.h"
+#include "model/string.h"
 #include "model/try.h"
 
 #define OFFSET(member) offsetof(struct fulcrum_sweep_point, member)

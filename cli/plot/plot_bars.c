@@ -12,7 +12,6 @@
 #include "cli/message.h"
 #include "model/design/design.h"
 #include "model/design/scale.h"
-#include "model/interval.h"
 #include "model/number.h"
 #include "model/stage_kind.h"
 #include "model/try.h"

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "calibrate/reference/predictors.h"
+#include "calibrate/reference/validation.h"
 #include "model/number.h"
 #include "model/try.h"
 

@@ -10,7 +10,6 @@
 #include "cli/message.h"
 #include "cli/output/sweep_columns.h"
 #include "model/design/design.h"
-#include "model/interval.h"
 #include "model/number.h"
 #include "model/predict/predict.h"
 #include "model/study/sweep.h"

@@ -8,7 +8,7 @@
 #include "cli/progress.h"
 #include "cli/report/report_section.h"
 #include "model/try.h"
-#include "presets/io/document.h"
+#include "presets/io/json.h"
 
 /* A sweep writes its rows as they come, and other commands may print too. */
 static enum fulcrum_status read_printed(

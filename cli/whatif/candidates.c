@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "cli/message.h"
-#include "model/nearest.h"
+#include "model/string.h"
 #include "model/try.h"
 
 /*

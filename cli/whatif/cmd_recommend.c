@@ -5,7 +5,7 @@
 
 #include "cli/command.h"
 #include "cli/whatif/candidates.h"
-#include "model/nearest.h"
+#include "model/string.h"
 #include "model/try.h"
 
 static const struct question {

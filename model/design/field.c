@@ -14,7 +14,7 @@
 
 #include "model/design/cluster.h"
 #include "model/design/design.h"
-#include "model/nearest.h"
+#include "model/string.h"
 #include "model/try.h"
 
 static const char *workload_loop_name(int loop)

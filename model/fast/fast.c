@@ -8,12 +8,11 @@
  * targets").
  */
 
-#include "model/fast/fast.h"
+#include "model/fast/steady.h"
 
 #include <math.h>
 #include <stdbool.h>
 
-#include "model/fast/steady.h"
 #include "model/number.h"
 #include "model/try.h"
 

@@ -138,4 +138,28 @@ FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_steady_solve(
     struct fulcrum_steady *steady, double gpu_stretch, struct fulcrum_cycle *out,
     unsigned *flags, struct fulcrum_error *err);
 
+/*
+ * What no arrangement of a network's parts can exceed, in requests per second,
+ * docs/model.md "Asymptotic bounds": the least of what the CPU can step, host and GPU
+ * can serve in batches of the best size beside the training that goes with it, and N
+ * actors can ask for that never wait. INFINITY where nothing is in the way.
+ *   network  checked
+ *   drain    of its CPU
+ */
+double fulcrum_ceiling_per_s(
+    const struct fulcrum_network *network, const struct fulcrum_cpu_drain *drain);
+
+/*
+ * Solves a network that fulcrum_network_check accepts, docs/model.md "Fast solver". The
+ * bottleneck is not set. Where an equation is known to be rough the solution is flagged
+ * and `error_rel` says so.
+ *   table    a room to work in, all zero at first; kept between networks with the same
+ *            law and cv it saves most of the time of a cohort equation
+ *   out      set on success only
+ *   fails    FULCRUM_ERR_NO_MEMORY
+ */
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_fast_solve(
+    const struct fulcrum_network *network, struct fulcrum_step_table *table,
+    struct fulcrum_solution *out, struct fulcrum_error *err);
+
 #endif

@@ -5,7 +5,7 @@
  * from one of a few starts. Compute slices (7) are counted only. With few slices every
  * placement can be tried, and the same instances at other places are the same layout.
  */
-#include "model/predict/mig.h"
+#include "model/predict/partition.h"
 
 #include <math.h>
 #include <stdio.h>

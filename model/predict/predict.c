@@ -14,7 +14,6 @@
 #include <string.h>
 
 #include "model/fast/steps.h"
-#include "model/interval.h"
 #include "model/number.h"
 #include "model/parallel.h"
 #include "model/predict/partition.h"

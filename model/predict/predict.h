@@ -5,9 +5,9 @@
 
 #include <stdbool.h>
 
-#include "model/nearest.h"
 #include "model/predict/scenario.h"
 #include "model/predict/solver.h"
+#include "model/string.h"
 
 /*
  * One row an output: name, unit, meaning. NAN where it does not apply (GPU figures of a

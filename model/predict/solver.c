@@ -7,7 +7,7 @@
 #include <stdbool.h>
 
 #include "model/exact/exact.h"
-#include "model/fast/fast.h"
+#include "model/fast/steady.h"
 #include "model/simulate/simulate.h"
 #include "model/try.h"
 

@@ -20,7 +20,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "model/interval.h"
 #include "model/number.h"
 #include "model/parallel.h"
 #include "model/try.h"

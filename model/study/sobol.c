@@ -36,7 +36,6 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "model/interval.h"
 #include "model/number.h"
 #include "model/parallel.h"
 #include "model/status.h"

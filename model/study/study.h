@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "model/interval.h"
+#include "model/number.h"
 #include "model/predict/predict.h"
 #include "model/result.h"
 

@@ -12,7 +12,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "model/interval.h"
 #include "model/number.h"
 #include "model/study/study.h"
 #include "model/try.h"

@@ -5,7 +5,6 @@
 
 #include <stdbool.h>
 
-#include "model/predict/mig.h"
 #include "model/predict/partition.h"
 #include "model/predict/predict.h"
 #include "model/study/sweep.h"

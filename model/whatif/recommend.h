@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "model/interval.h"
+#include "model/number.h"
 #include "model/predict/predict.h"
 #include "model/status.h"
 #include "model/study/sweep.h"

@@ -19,7 +19,6 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "model/nearest.h"
 #include "model/string.h"
 #include "model/try.h"
 

@@ -18,7 +18,6 @@
 
 #include "model/number.h"
 #include "model/try.h"
-#include "presets/io/document.h"
 #include "presets/io/json.h"
 #include "presets/io/reader.h"
 #include "presets/io/record.h"

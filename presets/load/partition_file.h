@@ -3,7 +3,7 @@
 #ifndef FULCRUM_PRESETS_LOAD_PARTITION_FILE_H
 #define FULCRUM_PRESETS_LOAD_PARTITION_FILE_H
 
-#include "model/predict/mig.h"
+#include "model/predict/partition.h"
 #include "model/status.h"
 
 enum { FULCRUM_PARTITION_SOURCES_MOST = 8 };

@@ -17,7 +17,6 @@
 #include <sys/stat.h>
 
 #include "model/try.h"
-#include "presets/io/document.h"
 #include "presets/io/json.h"
 #include "presets/io/reader.h"
 #include "presets/load/preset_file.h"

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "model/try.h"
-#include "presets/io/document.h"
+#include "presets/io/json.h"
 
 const char *fulcrum_preset_kind_name(int kind)
 {

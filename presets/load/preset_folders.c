@@ -19,9 +19,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "model/nearest.h"
+#include "model/string.h"
 #include "model/try.h"
-#include "presets/io/document.h"
+#include "presets/io/json.h"
 #include "presets/load/preset_file.h"
 
 enum { MAX_FOLDERS = 3 };

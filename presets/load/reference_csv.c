@@ -14,7 +14,6 @@
 #include <string.h>
 #include <strings.h>
 
-#include "model/nearest.h"
 #include "model/string.h"
 #include "model/try.h"
 #include "presets/io/csv.h"

@@ -13,7 +13,7 @@
 #include "model/string.h"
 #include "model/try.h"
 #include "presets/io/csv.h"
-#include "presets/io/document.h"
+#include "presets/io/json.h"
 #include "presets/result/result_io.h"
 
 /* What rows of JSON lines are called where the head, by "lines_of", says nothing. */

@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "calibrate/reference/predictors.h"
 #include "calibrate/reference/validation.h"
 #include "model/predict/partition.h"
 #include "presets/load/reference_file.h"

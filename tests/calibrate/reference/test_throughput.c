@@ -6,7 +6,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "calibrate/reference/predictors.h"
 #include "calibrate/reference/validation.h"
 #include "model/predict/predict.h"
 #include "tests/support/designs.h"

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "model/design/design.h"
-#include "model/nearest.h"
+#include "model/string.h"
 #include "tests/support/designs.h"
 #include "tests/support/suite.h"
 

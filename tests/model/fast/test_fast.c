@@ -1,7 +1,7 @@
 /* test_fast.c - the fast method by hand, against the chain, against simulation; and the
  * ceiling of what any method may say. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "model/fast/fast.h"
+#include "model/fast/steady.h"
 
 #include <math.h>
 #include <stddef.h>

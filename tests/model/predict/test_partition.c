@@ -3,7 +3,7 @@
 #include "model/predict/partition.c" /* NOLINT(bugprone-suspicious-include) */
 
 #include "model/parallel.h"
-#include "model/predict/mig.h"
+#include "model/predict/partition.h"
 #include "tests/support/suite.h"
 
 static const struct fulcrum_gpu_sharing no_cost = {.byte_per_s = (double)INFINITY};

@@ -6,7 +6,6 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "model/interval.h"
 #include "model/number.h"
 #include "model/study/study.h"
 #include "tests/support/designs.h"

@@ -12,7 +12,6 @@
 #include <string.h>
 
 #include "cli/option.h"
-#include "model/interval.h"
 #include "model/number.h"
 #include "model/parallel.h"
 #include "model/study/sweep.h"

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "presets/io/document.h"
 #include "presets/io/json.h"
 #include "tests/support/scratch.h"
 #include "tests/support/suite.h"

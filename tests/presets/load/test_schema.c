@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "presets/io/document.h"
+#include "presets/io/json.h"
 #include "presets/load/preset.h"
 #include "tests/support/suite.h"
 

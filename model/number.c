@@ -1,13 +1,11 @@
-/* interval.c - the 90 % interval of a quantity, from its draws. */
+/* number.c - the 90 % interval of a quantity, from its draws. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "model/interval.h"
+#include "model/number.h"
 
 #include <gsl/gsl_sort.h>
 #include <gsl/gsl_statistics_double.h>
 #include <math.h>
 #include <stdbool.h>
-
-#include "model/number.h"
 
 #define LOW_QUANTILE  0.05
 #define HIGH_QUANTILE 0.95
