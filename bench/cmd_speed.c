@@ -1,7 +1,5 @@
 /* cmd_speed.c - `fulcrum-bench speed`: how long solutions, simulations, sweeps take. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "bench/speed_case.h"
-
 #include <assert.h>
 #include <math.h>
 #include <stdbool.h>
@@ -26,6 +24,79 @@
 #include "model/try.h"
 #include "plots/spec/charts.h"
 #include "presets/io/output.h"
+
+/* How long a piece of work takes, repeated until its median settles. */
+
+enum fulcrum_timing_clock {
+    FULCRUM_TIMING_THREAD_CPU, /* of the calling thread: other programs do not count */
+    FULCRUM_TIMING_WALL        /* for work on several threads */
+};
+
+/* What is timed. */
+struct fulcrum_timing_work {
+    /* Does the work once. *units: how many pieces it did (steps, points), else 1. */
+    enum fulcrum_status (*run)(void *context, double *units, struct fulcrum_error *err);
+    void *context;
+    enum fulcrum_timing_clock clock;
+};
+
+/* Seconds of one run of the work. */
+struct fulcrum_timing {
+    size_t sample_count; /* 0: stopped before there was one */
+    size_t inner_count;  /* runs in each sample */
+    double median_s;
+    double low_quartile_s;
+    double high_quartile_s;
+    double min_s;
+    double units; /* pieces in a run */
+};
+
+/* How the workload makes its batches. */
+enum fulcrum_speed_batches {
+    FULCRUM_SPEED_GREEDY,
+    FULCRUM_SPEED_SHIPPED /* half of the actors in each */
+};
+
+/* A grid of predictions that is timed, without writing it: r2d2-atari on one GPU of a
+ * dgx-1 over threads and actors; presets are read once. */
+struct fulcrum_speed_sweep;
+
+enum fulcrum_speed_part {
+    FULCRUM_SPEED_SOLVE,      /* one network by one method */
+    FULCRUM_SPEED_SIMULATION, /* so many steps; units are steps */
+    FULCRUM_SPEED_SWEEP,      /* a grid of design points; units are points */
+    FULCRUM_SPEED_YARDSTICK   /* what others would call a solution */
+};
+
+/* Series of FULCRUM_SPEED_SOLVE over the actors, in the order of the table. */
+enum { FULCRUM_SPEED_SERIES_COUNT = 9 };
+
+struct fulcrum_speed_case {
+    enum fulcrum_speed_part part;
+    size_t series;    /* of FULCRUM_SPEED_SOLVE */
+    const char *name; /* static */
+    const char *law;  /* of steps; "" where there are none */
+    double actors;    /* NAN where it varies */
+    double threads;   /* that they step on, likewise */
+    struct fulcrum_network network;
+    struct fulcrum_solver_options options;
+    struct fulcrum_speed_sweep *sweep; /* borrowed */
+    size_t sweep_threads;
+    struct fulcrum_timing timing; /* no samples: not timed yet */
+};
+
+struct fulcrum_speed {
+    const struct fulcrum_speed_case *cases; /* those without samples are left out */
+    size_t case_count;
+    bool is_interrupted;
+};
+
+/* Where a chart goes, and how large. */
+struct fulcrum_speed_chart {
+    const char *path; /* ends in .svg, .pdf or .png */
+    double width_pt;
+    double height_pt;
+};
 
 /*
  * A clock tick or a read of the clock is a large part of a solution of a microsecond.
@@ -60,7 +131,14 @@ static enum fulcrum_status sample(
     return FULCRUM_OK;
 }
 
-enum fulcrum_status fulcrum_timing_measure(const struct fulcrum_timing_work *work,
+/*
+ * Runs the work until a sample lasts a millisecond at least, which warms it up, then
+ * takes samples until the interval of their median is within 2 %, or `budget_s` seconds
+ * are over, but one at least.
+ *   stop     set from outside to take no more samples; NULL: never
+ *   fails    as the work; FULCRUM_ERR_NO_MEMORY
+ */
+static enum fulcrum_status timing_measure(const struct fulcrum_timing_work *work,
     struct fulcrum_timing *out, double budget_s, const volatile sig_atomic_t *stop,
     struct fulcrum_error *err)
 {
@@ -122,7 +200,13 @@ enum { FULCRUM_MVA_STATIONS_MOST = 16 };
  * and nothing is added, so that its time is what anybody's exact solution takes.
  */
 
-double fulcrum_mva_cycles_per_s(
+/*
+ * A yardstick for the cost of a solution: cycles per second of a closed network of
+ * single servers that each customer visits once, by the exact recursion over the
+ * customers (Reiser and Lavenberg 1980).
+ *   service_s  `station_count` <= FULCRUM_MVA_STATIONS_MOST means, > 0
+ */
+static double mva_cycles_per_s(
     const double *service_s, size_t station_count, size_t customers)
 {
     double queue[FULCRUM_MVA_STATIONS_MOST] = {0.0};
@@ -160,7 +244,8 @@ struct fulcrum_speed_sweep {
     double actors[ACTORS];
 };
 
-enum fulcrum_status fulcrum_speed_sweep_new(struct fulcrum_speed_sweep **out,
+/* Fails as the loaders of presets/load/preset.h. */
+static enum fulcrum_status speed_sweep_new(struct fulcrum_speed_sweep **out,
     enum fulcrum_speed_batches batches, struct fulcrum_context *context,
     struct fulcrum_error *err)
 {
@@ -189,11 +274,11 @@ enum fulcrum_status fulcrum_speed_sweep_new(struct fulcrum_speed_sweep **out,
     *out = sweep;
     return FULCRUM_OK;
 end:
-    fulcrum_speed_sweep_free(sweep);
+    speed_sweep_free(sweep);
     return status;
 }
 
-void fulcrum_speed_sweep_free(struct fulcrum_speed_sweep *sweep)
+static void speed_sweep_free(struct fulcrum_speed_sweep *sweep)
 {
     if (sweep == NULL) {
         return;
@@ -388,7 +473,7 @@ static enum fulcrum_status run_mva(
     (void)err;
     double *rate = context;
     *units = 1.0;
-    *rate = fulcrum_mva_cycles_per_s(
+    *rate = mva_cycles_per_s(
         yardstick_s, COUNT_OF(yardstick_s), (size_t)YARDSTICK_CUSTOMERS);
     return FULCRUM_OK;
 }
@@ -401,7 +486,12 @@ static const struct {
     yardstick_run *run;
 } yardsticks[] = {{"exact MVA", run_mva}, {"convolution", run_product_form}};
 
-enum fulcrum_status fulcrum_speed_case_time(struct fulcrum_speed_case *speed_case,
+/*
+ * Times one case into its `timing`.
+ *   fails    as timing_measure and what is timed; FULCRUM_ERR_NUMERIC (the two
+ *            yardsticks are exact, but differ)
+ */
+static enum fulcrum_status speed_case_time(struct fulcrum_speed_case *speed_case,
     double budget_s, const volatile sig_atomic_t *stop, struct fulcrum_error *err)
 {
     if (speed_case->part == FULCRUM_SPEED_YARDSTICK) {
@@ -412,7 +502,7 @@ enum fulcrum_status fulcrum_speed_case_time(struct fulcrum_speed_case *speed_cas
         double units = 1.0;
         const struct fulcrum_timing_work work = {
             .run = yardsticks[speed_case->series].run, .context = &rate};
-        TRY(fulcrum_timing_measure(&work, &speed_case->timing, budget_s, stop, err));
+        TRY(timing_measure(&work, &speed_case->timing, budget_s, stop, err));
         TRY(yardsticks[1 - speed_case->series].run(&other, &units, err));
         FAIL_IF(!(fabs(rate / other - 1.0) < 1e-9), err, FULCRUM_ERR_NUMERIC,
             "yardsticks differ: %.17g and %.17g cycles per second", rate, other);
@@ -422,7 +512,7 @@ enum fulcrum_status fulcrum_speed_case_time(struct fulcrum_speed_case *speed_cas
     const struct fulcrum_timing_work work = {.run = is_sweep ? run_sweep : run_solve,
         .context = speed_case,
         .clock = is_sweep ? FULCRUM_TIMING_WALL : FULCRUM_TIMING_THREAD_CPU};
-    return fulcrum_timing_measure(&work, &speed_case->timing, budget_s, stop, err);
+    return timing_measure(&work, &speed_case->timing, budget_s, stop, err);
 }
 
 struct case_list {
@@ -459,7 +549,13 @@ static void add_series(struct case_list *list, size_t series)
     }
 }
 
-struct fulcrum_speed_case *fulcrum_speed_cases_new(
+/*
+ * Every case with at most `actors_most` actors, none timed yet.
+ *   returns  never NULL; the caller frees it with free()
+ *   sweeps   one for each enum fulcrum_speed_batches, borrowed as long as the cases are
+ *            used
+ */
+static struct fulcrum_speed_case *speed_cases_new(
     size_t *count, double actors_most, struct fulcrum_speed_sweep *const *sweeps)
 {
     static const char *const sweep_names[] = {"greedy, all threads",
@@ -582,7 +678,11 @@ static enum fulcrum_status print(const struct fulcrum_speed *speed,
     return fulcrum_context_show(context, result, err);
 }
 
-enum fulcrum_status fulcrum_speed_draw(const struct fulcrum_speed *speed,
+/*
+ * Draws the time of one solution against the number of actors.
+ *   fails    as fulcrum_chart_draw and fulcrum_plot_write
+ */
+static enum fulcrum_status speed_draw(const struct fulcrum_speed *speed,
     const struct fulcrum_speed_chart *chart, struct fulcrum_error *err)
 {
     struct fulcrum_result *result = fulcrum_result_new(NULL);
@@ -660,7 +760,7 @@ static enum fulcrum_status time_cases(
         double share_s = fmax(0.0, until_s - fulcrum_wall_s()) / left;
         fulcrum_progress_update(
             &progress, 1.0 - left / (double)job->case_count, job->cases[i].name);
-        status = fulcrum_speed_case_time(&job->cases[i], share_s, job->stop, err);
+        status = speed_case_time(&job->cases[i], share_s, job->stop, err);
         if (status != FULCRUM_OK) {
             status = fulcrum_fail_in(err, status, job->cases[i].name);
             break;
@@ -695,11 +795,10 @@ static enum fulcrum_status run_speed(
     enum fulcrum_status status = FULCRUM_OK;
     TRY(check_chart(settings->chart, context, err));
     for (int i = 0; i < 2; i++) {
-        TRY_OR_END(fulcrum_speed_sweep_new(
+        TRY_OR_END(speed_sweep_new(
             &job.sweeps[i], (enum fulcrum_speed_batches)i, context, err));
     }
-    job.cases =
-        fulcrum_speed_cases_new(&job.case_count, settings->actors_most, job.sweeps);
+    job.cases = speed_cases_new(&job.case_count, settings->actors_most, job.sweeps);
     TRY_OR_END(time_cases(&job, context, err));
     const struct fulcrum_speed speed = {job.cases, job.case_count, *job.stop != 0};
     const struct fulcrum_speed_chart chart = {
@@ -708,11 +807,11 @@ static enum fulcrum_status run_speed(
         context->exit_code = FULCRUM_EXIT_INTERRUPTED;
     }
     TRY_OR_END(print(&speed, context, err));
-    status = chart.path != NULL ? fulcrum_speed_draw(&speed, &chart, err) : FULCRUM_OK;
+    status = chart.path != NULL ? speed_draw(&speed, &chart, err) : FULCRUM_OK;
 end:
     free(job.cases);
-    fulcrum_speed_sweep_free(job.sweeps[0]);
-    fulcrum_speed_sweep_free(job.sweeps[1]);
+    speed_sweep_free(job.sweeps[0]);
+    speed_sweep_free(job.sweeps[1]);
     return status;
 }
 

@@ -8,7 +8,7 @@
 struct fulcrum_page;
 struct fulcrum_result;
 struct fulcrum_table;
-struct fulcrum_line_chart; /* plots/spec/line_chart.h */
+struct fulcrum_line_chart; /* plots/spec/charts.h */
 
 /* Texts around a chart; each may be NULL. */
 struct fulcrum_chart_text {

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bench/cmd_speed.c" /* NOLINT(bugprone-suspicious-include) */
 #include "bench/commands.h"
-#include "bench/speed_case.h"
 #include "cli/program.h"
 #include "plots/spec/charts.h"
 #include "tests/support/scratch.h"
@@ -18,13 +18,12 @@
 TEST(test_mva_against_closed_forms)
 {
     const double equal[] = {0.5, 0.5, 0.5, 0.5};
-    assert_close("one", fulcrum_mva_cycles_per_s(equal, 1, 7), 2.0, 1e-14);
-    assert_close(
-        "balanced", fulcrum_mva_cycles_per_s(equal, 4, 5), 2.0 * 5.0 / 8.0, 1e-14);
+    assert_close("one", mva_cycles_per_s(equal, 1, 7), 2.0, 1e-14);
+    assert_close("balanced", mva_cycles_per_s(equal, 4, 5), 2.0 * 5.0 / 8.0, 1e-14);
     /* Two stations: X(n) = (r^n - 1) / (r^(n + 1) - 1) / s2 with r = s1 / s2. */
     const double two[] = {3.0, 1.0};
-    assert_close("two", fulcrum_mva_cycles_per_s(two, 2, 4),
-        (81.0 - 1.0) / (243.0 - 1.0), 1e-14);
+    assert_close(
+        "two", mva_cycles_per_s(two, 2, 4), (81.0 - 1.0) / (243.0 - 1.0), 1e-14);
 }
 
 struct count {
@@ -55,7 +54,7 @@ TEST(test_timing_counts_runs_and_units)
         struct count count = {0.0, 0.0};
         struct fulcrum_timing timing;
         const struct fulcrum_timing_work work = {spin, &count, clocks[i]};
-        ASSERT_OK(fulcrum_timing_measure(&work, &timing, 0.1, NULL, NULL));
+        ASSERT_OK(timing_measure(&work, &timing, 0.1, NULL, NULL));
         CU_ASSERT(timing.sample_count >= 1 && timing.inner_count >= 1);
         /* Samples, and the doublings before them. */
         double runs = (double)((timing.sample_count + 2) * timing.inner_count - 1);
@@ -74,13 +73,13 @@ TEST(test_timing_stops_and_fails_with_its_work)
     struct fulcrum_timing timing = {.sample_count = 99};
     struct fulcrum_error err = {FULCRUM_OK, ""};
     const struct fulcrum_timing_work work = {spin, &count, FULCRUM_TIMING_THREAD_CPU};
-    ASSERT_OK(fulcrum_timing_measure(&work, &timing, 1.0, &stop, NULL));
+    ASSERT_OK(timing_measure(&work, &timing, 1.0, &stop, NULL));
     CU_ASSERT_EQUAL(timing.sample_count, 0);
     struct count failing = {0.0, 1.0};
     const struct fulcrum_timing_work fails = {
         spin, &failing, FULCRUM_TIMING_THREAD_CPU};
     CU_ASSERT_EQUAL(
-        fulcrum_timing_measure(&fails, &timing, 1.0, NULL, &err), FULCRUM_ERR_NUMERIC);
+        timing_measure(&fails, &timing, 1.0, NULL, &err), FULCRUM_ERR_NUMERIC);
     CU_ASSERT_STRING_EQUAL(err.detail, "as told");
 }
 
@@ -90,11 +89,9 @@ TEST(test_cases_run)
     struct fulcrum_context context = {.quiet = 1};
     struct fulcrum_speed_sweep *sweeps[2] = {NULL, NULL};
     size_t count = 0;
-    ASSERT_OK(
-        fulcrum_speed_sweep_new(&sweeps[0], FULCRUM_SPEED_GREEDY, &context, NULL));
-    ASSERT_OK(
-        fulcrum_speed_sweep_new(&sweeps[1], FULCRUM_SPEED_SHIPPED, &context, NULL));
-    struct fulcrum_speed_case *cases = fulcrum_speed_cases_new(&count, 16.0, sweeps);
+    ASSERT_OK(speed_sweep_new(&sweeps[0], FULCRUM_SPEED_GREEDY, &context, NULL));
+    ASSERT_OK(speed_sweep_new(&sweeps[1], FULCRUM_SPEED_SHIPPED, &context, NULL));
+    struct fulcrum_speed_case *cases = speed_cases_new(&count, 16.0, sweeps);
     CU_ASSERT(count > 20);
     for (size_t i = 0; i < count; i++) {
         bool is_sweep = cases[i].part == FULCRUM_SPEED_SWEEP;
@@ -103,13 +100,13 @@ TEST(test_cases_run)
         if (is_sweep && cases[i].sweep == sweeps[1]) {
             continue; /* minutes with sanitizers */
         }
-        ASSERT_OK(fulcrum_speed_case_time(&cases[i], 0.0, NULL, NULL));
+        ASSERT_OK(speed_case_time(&cases[i], 0.0, NULL, NULL));
         CU_ASSERT(cases[i].timing.sample_count == 1 && cases[i].timing.median_s > 0.0);
         CU_ASSERT(!is_sweep || cases[i].timing.units >= 1000.0);
     }
     free(cases);
-    fulcrum_speed_sweep_free(sweeps[0]);
-    fulcrum_speed_sweep_free(sweeps[1]);
+    speed_sweep_free(sweeps[0]);
+    speed_sweep_free(sweeps[1]);
 }
 
 static const struct fulcrum_extent pages[] = {
@@ -217,7 +214,7 @@ TEST(test_timings_become_a_chart)
     struct scratch scratch = scratch_new();
     const char *path = scratch_at(&scratch, "cost.svg");
     const struct fulcrum_speed_chart chart = {path, 400.0, 400.0};
-    ASSERT_OK(fulcrum_speed_draw(&speed, &chart, NULL));
+    ASSERT_OK(speed_draw(&speed, &chart, NULL));
     char *text = scratch_read(path);
     assert_part(text, "<svg");
     free(text);
