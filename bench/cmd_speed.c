@@ -244,6 +244,16 @@ struct fulcrum_speed_sweep {
     double actors[ACTORS];
 };
 
+static void speed_sweep_free(struct fulcrum_speed_sweep *sweep)
+{
+    if (sweep == NULL) {
+        return;
+    }
+    fulcrum_scenario_free(sweep->scenario);
+    fulcrum_design_inputs_free(&sweep->inputs);
+    free(sweep);
+}
+
 /* Fails as the loaders of presets/load/preset.h. */
 static enum fulcrum_status speed_sweep_new(struct fulcrum_speed_sweep **out,
     enum fulcrum_speed_batches batches, struct fulcrum_context *context,
@@ -276,16 +286,6 @@ static enum fulcrum_status speed_sweep_new(struct fulcrum_speed_sweep **out,
 end:
     speed_sweep_free(sweep);
     return status;
-}
-
-static void speed_sweep_free(struct fulcrum_speed_sweep *sweep)
-{
-    if (sweep == NULL) {
-        return;
-    }
-    fulcrum_scenario_free(sweep->scenario);
-    fulcrum_design_inputs_free(&sweep->inputs);
-    free(sweep);
 }
 
 /* Stops at a point without a prediction: a sweep of failures would be fast. */

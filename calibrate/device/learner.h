@@ -11,6 +11,22 @@
 #include "calibrate/stopwatch.h"
 #include "model/status.h"
 
+/* What a compute device tells of itself. */
+struct fulcrum_device_info {
+    char name[96];
+    char uuid[48];           /* "GPU-...", as NVML prints it; "" where it is not told */
+    char detail[200];        /* driver, libraries and their versions: provenance */
+    bool is_gpu;             /* 0: its kernels run on the host's own cores */
+    bool is_wide;            /* 1: wants thousands of items, side by side in memory */
+    double sm_count;         /* of the whole device */
+    double granted_sm_count; /* in force */
+    double least_sm_count;   /* smallest share that can be granted */
+    double sm_step;          /* shares are multiples of it */
+    double clock_hz;         /* NAN where it is not told */
+    double memory_byte;
+    double memory_byte_per_s; /* at most, as it is built; 0: not told */
+};
+
 enum fulcrum_learner_network {
     FULCRUM_NETWORK_R2D2, /* 84x84x4 uint8; 3 convolutions, dense 512, LSTM 512,
                              duelling heads: 12.0 million multiply-adds per observation
@@ -211,20 +227,5 @@ extern const struct fulcrum_learner fulcrum_learner_cuda;
 
 /* Refuses to open where the interpreter has no PyTorch. */
 extern const struct fulcrum_learner fulcrum_learner_torch;
-
-struct fulcrum_device_info {
-    char name[96];
-    char uuid[48];           /* "GPU-...", as NVML prints it; "" where it is not told */
-    char detail[200];        /* driver, libraries and their versions: provenance */
-    bool is_gpu;             /* 0: its kernels run on the host's own cores */
-    bool is_wide;            /* 1: wants thousands of items, side by side in memory */
-    double sm_count;         /* of the whole device */
-    double granted_sm_count; /* in force */
-    double least_sm_count;   /* smallest share that can be granted */
-    double sm_step;          /* shares are multiples of it */
-    double clock_hz;         /* NAN where it is not told */
-    double memory_byte;
-    double memory_byte_per_s; /* at most, as it is built; 0: not told */
-};
 
 #endif

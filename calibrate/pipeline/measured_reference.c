@@ -196,9 +196,10 @@ static void fill_design(
     struct fulcrum_workload *workload = &design->workload;
     (void)snprintf(
         workload->name, sizeof workload->name, "%s", plan->measurement->actor);
-    (void)snprintf(workload->title, sizeof workload->title,
-        "%s and the network of %.60s, end to end", plan->measurement->actor,
-        plan->base->workload.name);
+    const char *network = plan->base->workload.name; /* a loop has its own: "" */
+    (void)snprintf(workload->title, sizeof workload->title, "%s%s%.60s, end to end",
+        plan->measurement->actor, network[0] != '\0' ? " and the network of " : "",
+        network);
     workload->calibration[0] = '\0';
     workload->frame_skip = plan->measurement->actor_info.frame_skip;
     if (!plan->measurement->is_loop) {
