@@ -1,4 +1,4 @@
-/* parallel.c - pieces of work on all threads there are, and random streams of their own. */
+/* parallel.c - work on all threads there are, and random streams of its pieces. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "model/parallel.h"
 

@@ -1,4 +1,4 @@
-/* parallel.h - pieces of work on all threads there are, and random streams of their own. */
+/* parallel.h - work on all threads there are, and random streams of its pieces. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef FULCRUM_MODEL_PARALLEL_H
 #define FULCRUM_MODEL_PARALLEL_H

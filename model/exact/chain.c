@@ -13,7 +13,7 @@
  * chance that fewer than m are left.
  */
 
-#include "model/exact/exact.h"
+#include "model/exact/chain.h"
 
 #include <assert.h>
 #include <math.h>

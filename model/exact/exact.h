@@ -1,4 +1,4 @@
-/* exact.h - exact solutions of closed networks: product forms, and a Markov chain. */
+/* exact.h - exact solution of closed product-form queueing networks. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef FULCRUM_MODEL_EXACT_EXACT_H
 #define FULCRUM_MODEL_EXACT_EXACT_H
@@ -65,18 +65,6 @@ FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_product_form_solve(
 
 /* Names as they stand in files; NULL beyond the last one. Borrowed, static. */
 const char *fulcrum_product_form_type_name(int type);
-
-/*
- * Solves a network that fulcrum_network_check accepts by the Markov chain of the number
- * of waiting observations when a batch starts; docs/model.md "Exact chain". Threads
- * left to actors may be fractional. The bottleneck is not set.
- *   out      set on success only
- *   fails    FULCRUM_ERR_UNSUPPORTED (the reason, or chances
- *            beyond the range of double), FULCRUM_ERR_NO_MEMORY
- */
-FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_chain_solve(
-    const struct fulcrum_network *network, struct fulcrum_solution *out,
-    struct fulcrum_error *err);
 
 /*
  * Solves a network that fulcrum_network_check accepts as if it had a product form: a

@@ -6,6 +6,7 @@
 #include <math.h>
 #include <stdbool.h>
 
+#include "model/exact/chain.h"
 #include "model/exact/exact.h"
 #include "model/fast/steady.h"
 #include "model/simulate/simulate.h"

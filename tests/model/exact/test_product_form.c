@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "model/exact/chain.h"
 #include "model/exact/exact.h"
 #include "tests/support/designs.h"
 #include "tests/support/suite.h"

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "bench/compare.h"
-#include "model/exact/exact.h"
+#include "model/exact/chain.h"
 #include "tests/support/designs.h"
 #include "tests/support/suite.h"
 

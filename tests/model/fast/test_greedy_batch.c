@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-#include "model/exact/exact.h"
+#include "model/exact/chain.h"
 #include "tests/support/designs.h"
 #include "tests/support/suite.h"
 

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdint.h>
 
-#include "model/exact/exact.h"
+#include "model/exact/chain.h"
 #include "model/fast/greedy_small.c" /* NOLINT(bugprone-suspicious-include) */
 #include "tests/support/designs.h"
 #include "tests/support/suite.h"

@@ -4,7 +4,7 @@
 #include <stdio.h>
 
 #include "bench/compare.h"
-#include "model/exact/exact.h"
+#include "model/exact/chain.h"
 #include "tests/support/designs.h"
 #include "tests/support/suite.h"
 
