@@ -42,8 +42,8 @@ static const struct fulcrum_option what_rows[] = {
         .help = "a learner trains beside inference, at the workload's ratio"),
     FULCRUM_OPTION(FILE, "calibration", SETTING(calibration), "FILE", .letter = 'c',
         .help = "taken beforehand with the same actor, network and learner: predicts "
-                "each point; without it the pieces of a framework's loop, or of a "
-                "vector environment, are timed between its windows and do"),
+                "each point; without it, the pieces of a framework's loop or of a "
+                "vector environment are timed between its windows and predict it"),
     FULCRUM_OPTION(COUNT, "record", SETTING(record_pairs), "PAIRS", .fallback = "0",
         .least = 0.0, .most = 10000.0,
         .help = "pairs of extra windows per point, one with its stages recorded, one "

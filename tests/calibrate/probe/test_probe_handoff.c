@@ -166,18 +166,23 @@ static void assert_samples(const struct fulcrum_calibration *calibration)
     }
 }
 
+/* Samples of a busy machine may have no fit: then others are taken. */
 TEST(test_three_rounds_tell_both_parameters)
 {
     struct fulcrum_bench bench;
+    double cold_s = (double)NAN;
+    double cooling_s = (double)NAN;
     ASSERT_OK(fulcrum_bench_open(&bench, &cheap, NULL));
-    struct fulcrum_calibration *calibration =
-        probing_run(&fulcrum_probe_pause, &bench, 3 * PAUSES, 0.0);
-    assert_samples(calibration);
-    double cold_s = probing_value(calibration, "workload.network.cold_s");
-    double cooling_s = probing_value(calibration, "workload.network.cooling_s");
+    for (int i = 0; i < 4 && isnan(cold_s); i++) {
+        struct fulcrum_calibration *calibration =
+            probing_run(&fulcrum_probe_pause, &bench, 3 * PAUSES, 0.0);
+        assert_samples(calibration);
+        cold_s = probing_value(calibration, "workload.network.cold_s");
+        cooling_s = probing_value(calibration, "workload.network.cooling_s");
+        fulcrum_calibration_free(calibration);
+    }
     CU_ASSERT(cold_s >= 0.0 && cold_s <= 1.0);
     CU_ASSERT(cooling_s >= 1e-5 && cooling_s <= 1.0);
-    fulcrum_calibration_free(calibration);
     fulcrum_bench_close(&bench);
 }
 
