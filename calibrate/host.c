@@ -1,4 +1,4 @@
-/* host.c - the machine this program runs on, as a machine description. */
+/* host.c - the machine this program runs on, and what is noted of it. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * hwloc knows the topology of machines and of the part that a container may use: what

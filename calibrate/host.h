@@ -1,4 +1,4 @@
-/* host.h - the machine this program runs on, as a machine description. */
+/* host.h - the machine this program runs on, and what is noted of it. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef FULCRUM_CALIBRATE_HOST_H
 #define FULCRUM_CALIBRATE_HOST_H

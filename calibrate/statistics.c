@@ -1,4 +1,4 @@
-/* statistics.c - what repeated measurements say: medians, spread, and when to stop. */
+/* statistics.c - medians, spread and when to stop; random numbers. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "calibrate/statistics.h"
 

@@ -1,4 +1,4 @@
-/* statistics.h - what repeated measurements say: medians, spread, and when to stop. */
+/* statistics.h - medians, spread and when to stop; random numbers. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef FULCRUM_CALIBRATE_STATISTICS_H
 #define FULCRUM_CALIBRATE_STATISTICS_H

@@ -1,4 +1,4 @@
-/* option.c - options as rows of a table, and the one parser that reads them. */
+/* option.c - options as rows of a table, their one parser, and ranges of values. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * The rows say everything: name, letter, kind, offset into the settings, range,

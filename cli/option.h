@@ -1,4 +1,4 @@
-/* option.h - options as rows of a table, and the one parser that reads them. */
+/* option.h - options as rows of a table, their one parser, and ranges of values. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef FULCRUM_CLI_OPTION_H
 #define FULCRUM_CLI_OPTION_H

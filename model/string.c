@@ -1,4 +1,4 @@
-/* string.c - text that grows as it is written, UTF-8, and escapes. */
+/* string.c - text that grows, UTF-8, escapes, and names near to a mistyped one. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "model/string.h"
 

@@ -1,4 +1,4 @@
-/* string.h - text that grows as it is written, UTF-8, and escapes. */
+/* string.h - text that grows, UTF-8, escapes, and names near to a mistyped one. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef FULCRUM_MODEL_STRING_H
 #define FULCRUM_MODEL_STRING_H

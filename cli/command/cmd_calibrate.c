@@ -12,7 +12,6 @@
 #include "cli/options/options.h"
 #include "cli/progress.h"
 #include "model/design/design.h"
-#include "model/network/network.h"
 #include "model/try.h"
 #include "presets/io/output.h"
 #include "presets/load/preset.h"

@@ -14,7 +14,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "calibrate/pipeline/stage_times.h"
 #include "calibrate/probe/probe.h"
 #include "calibrate/reference/measured_result.h"
 #include "cli/command/measure_job.h"
@@ -267,6 +266,12 @@ static enum fulcrum_status read_calibration(
     return FULCRUM_OK;
 }
 
+/* "-": standard output gets the document, and no file is written. */
+static const char *output_path(const struct fulcrum_context *context)
+{
+    return context->output_path != NULL ? context->output_path : standard_path;
+}
+
 enum fulcrum_status fulcrum_measure_inputs_load(
     const struct fulcrum_measure_settings *settings, struct fulcrum_context *context,
     struct fulcrum_measure_inputs *out, struct fulcrum_error *err)
@@ -285,7 +290,9 @@ enum fulcrum_status fulcrum_measure_inputs_load(
             .most_windows = (size_t)fmax(settings->most_windows, settings->windows),
             .calm_wait_s = settings->wait_s,
             .train_steps_least = settings->train_steps,
-            .times_pieces = settings->calibration == NULL}};
+            /* A document on standard output has no file beside it. */
+            .times_pieces = settings->calibration == NULL &&
+                            strcmp(output_path(context), "-") != 0}};
     TRY(fulcrum_actor_settings_check(
         &settings->actor, settings->learner.learner, context, err));
     FULCRUM_USAGE_IF(
@@ -326,12 +333,6 @@ struct job {
     char *pieces_path;       /* of a calibration that was taken here; owned */
     char *calibration_path;  /* from the root; owned */
 };
-
-/* NULL: standard output gets the document, and no file is written. */
-static const char *output_path(const struct fulcrum_context *context)
-{
-    return context->output_path != NULL ? context->output_path : standard_path;
-}
 
 /*
  * The calibration as the reference's file names it: relative paths of a file start in
@@ -422,7 +423,7 @@ static enum fulcrum_status hand_out(
             context->exit_code = context->exit_code == 0 ? 1 : context->exit_code;
         }
     }
-    if (job->found->pieces != NULL && strcmp(path, "-") != 0) {
+    if (job->found->pieces != NULL) {
         job->pieces_path = fulcrum_path_beside(path, "pieces");
         job->calibration = job->pieces_path;
         job->inputs.calibration = job->found->pieces;

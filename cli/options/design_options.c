@@ -1,4 +1,4 @@
-/* design_options.c - the options that choose a machine, a workload and calibrations. */
+/* design_options.c - machine, workload, calibrations, actors and how to solve. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * What the options --machine, --workload, --calibration, --set and --actors share in

@@ -1,4 +1,4 @@
-/* steady.h - the mean cycle of a network in which nothing trains. */
+/* steady.h - the fast method, and the mean cycle where nothing trains. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef FULCRUM_MODEL_FAST_STEADY_H
 #define FULCRUM_MODEL_FAST_STEADY_H

@@ -1,4 +1,4 @@
-/* partition.h - stages on parts of a GPU. */
+/* partition.h - slices of a GPU, and stages on parts of one. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef FULCRUM_MODEL_PREDICT_PARTITION_H
 #define FULCRUM_MODEL_PREDICT_PARTITION_H
