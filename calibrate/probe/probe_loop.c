@@ -119,14 +119,34 @@ static bool trains(const struct own *own)
     return own->fact[FULCRUM_LOOP_TRAINS] > 0.5;
 }
 
+/* Groups' worth of environments of one asynchronous worker, and of each of several. */
+#define MOST_OF_ONE  4.0
+#define EACH_OF_MANY 2.0
+
+static double workers_of(double size, double groups)
+{
+    return size > MOST_OF_ONE * groups ? size / (EACH_OF_MANY * groups) : 1.0;
+}
+
 /* Environments that one call steps, or one request asks for. */
 static double stepped(const struct own *own, double size)
 {
     if (is_asynchronous(own->fact)) {
-        return size / own->fact[FULCRUM_LOOP_THREAD_COUNT];
+        double groups = own->fact[FULCRUM_LOOP_THREAD_COUNT];
+        return size / workers_of(size, groups) / groups;
     }
     double batch = own->fact[FULCRUM_LOOP_BATCH_SIZE];
     return batch > 0.0 ? fmin(batch, size) : size;
+}
+
+/* As a task says it: workers above the environments of each. */
+static size_t asked(const struct own *own, double size)
+{
+    double workers = is_asynchronous(own->fact)
+                         ? workers_of(size, own->fact[FULCRUM_LOOP_THREAD_COUNT])
+                         : 0.0;
+    return workers > 0.0 ? (size_t)workers << 32U | (size_t)(size / workers)
+                         : (size_t)size;
 }
 
 /*
@@ -141,8 +161,10 @@ static void choose_sizes(struct own *own, const struct fulcrum_bench *bench)
     static const double batch_rel[] = {1.0, 1.5, 2.0, 3.0};
     if (is_asynchronous(own->fact)) {
         double groups = own->fact[FULCRUM_LOOP_THREAD_COUNT];
+        double workers = ceil(rel[1] * fmin(threads, (double)bench->max_threads));
         own->size[own->size_count++] = groups;
-        own->size[own->size_count++] = 4.0 * groups;
+        own->size[own->size_count++] = MOST_OF_ONE * groups;
+        own->size[own->size_count++] = EACH_OF_MANY * groups * fmax(workers, 3.0);
         return;
     }
     for (size_t i = 0; i < SIZES_MOST - (trains(own) ? 1 : 0); i++) {
@@ -195,7 +217,7 @@ static enum fulcrum_status sample_size(
 {
     struct own *own = state->own;
     double found[FULCRUM_LOOP_FIGURES];
-    const struct fulcrum_loop_task task = {FULCRUM_LOOP_PIECES, (size_t)size,
+    const struct fulcrum_loop_task task = {FULCRUM_LOOP_PIECES, asked(own, size),
         is_serial(own) || trains(own) ? SAMPLE_S : SAMPLE_BESIDE_S};
     TRY(fulcrum_sample_begin(state, CALL, err));
     TRY(fulcrum_loop_time(&state->bench->stage, own->env, task, found, err));
@@ -244,7 +266,7 @@ static enum fulcrum_status loop_visit(
         if (!own->is_warm[i] && fulcrum_bench_goes_on(state->bench, HUGE_VAL)) {
             TRY(fulcrum_loop_time(&state->bench->stage, own->env,
                 (struct fulcrum_loop_task){
-                    FULCRUM_LOOP_PIECES, (size_t)own->size[i], 0.0},
+                    FULCRUM_LOOP_PIECES, asked(own, own->size[i]), 0.0},
                 ignored, err));
             own->is_warm[i] = 1;
         }
@@ -286,8 +308,8 @@ static double drift_of(
 struct report {
     struct fulcrum_findings *findings;
     double drift_rel;
-    const char *path[8];
-    double value[8];
+    const char *path[9];
+    double value[9];
     size_t count;
 };
 
@@ -312,13 +334,14 @@ static void add(struct report *report, const char *path, double value, double er
     report->value[report->count++] = value;
 }
 
-/* A line over environments of what was recorded; NULL paths are not reported. */
+/* A line over environments of what was recorded, of one worker where there are more. */
 static void add_line(struct report *report, struct fulcrum_probe_state *state,
     size_t which, const char *const path[2], const char *source)
 {
     const struct own *own = state->own;
-    struct fulcrum_medians medians = fulcrum_findings_medians(
-        report->findings, &state->recording[which], own->size, own->size_count);
+    struct fulcrum_medians medians =
+        fulcrum_findings_medians(report->findings, &state->recording[which], own->size,
+            own->size_count - (is_asynchronous(own->fact) ? 1 : 0));
     for (size_t i = 0; i < medians.count; i++) {
         medians.x[i] = stepped(own, medians.x[i]);
     }
@@ -371,7 +394,7 @@ void fulcrum_loop_workload(
     }
 }
 
-enum { STEP_S, DELAY_S, UNKNOWNS };
+enum { STEP_S, DELAY_S, SLICE_S, UNKNOWNS };
 
 #define LEAST_S 1e-9
 #define MOST_S  1e3
@@ -416,8 +439,10 @@ static double call_s(const double *unknown, double size, const void *context)
     design.workload.step.mean_s = fmin(fmax(unknown[STEP_S], LEAST_S), MOST_S);
     design.workload.host.delay_s = fmin(fmax(unknown[DELAY_S], LEAST_S), MOST_S);
     bool is_async = design.workload.batching.policy == (int)FULCRUM_BATCH_GREEDY;
-    design.run.actor_count = is_async ? 1.0 : size;
-    design.run.envs_per_actor = is_async ? size : 1.0;
+    double workers = workers_of(size, design.workload.group_count);
+    design.machine.cpu.slice_s = fmin(fmax(unknown[SLICE_S], LEAST_S), 1.0);
+    design.run.actor_count = is_async ? workers : size;
+    design.run.envs_per_actor = is_async ? size / workers : 1.0;
     if (fulcrum_design_to_network(&design, &replicas, NULL) != FULCRUM_OK ||
         fulcrum_solve_pausing(&replicas, &fast, &solution, NULL) != FULCRUM_OK) {
         return (double)NAN;
@@ -461,6 +486,7 @@ static void report_turns(
         design.workload.training.env_steps_per_train_step = 0.0;
     }
     double step_s = is_async ? design.workload.step.mean_s : rough_step_s;
+    double slice_s = fmax(design.machine.cpu.slice_s, LEAST_S);
     struct fulcrum_medians calls = fulcrum_findings_medians(
         findings, &state->recording[CALL], own->size, own->size_count);
     const struct fulcrum_fit_parameter unknowns[UNKNOWNS] = {
@@ -473,7 +499,12 @@ static void report_turns(
             .scale = FULCRUM_SCALE_LOG,
             .low = LEAST_S,
             .high = MOST_S,
-            .start = 0.3 * step_s}};
+            .start = 0.3 * step_s},
+        [SLICE_S] = {.name = "slice_s",
+            .scale = FULCRUM_SCALE_LOG,
+            .low = is_async ? LEAST_S : slice_s,
+            .high = is_async ? 1.0 : slice_s,
+            .start = slice_s}};
     const struct fulcrum_fit_problem problem = {
         .points = {"calls", calls.x, calls.value, calls.count},
         .model = call_s,
@@ -492,6 +523,10 @@ static void report_turns(
         add(report, "workload.step.mean_s", fit.parameter[STEP_S].value,
             fit.parameter[STEP_S].standard_error,
             "fitted: the network's cycles are the calls of the vector environment");
+    } else {
+        add(report, "machine.cpu.slice_s", fit.parameter[SLICE_S].value,
+            fit.parameter[SLICE_S].standard_error,
+            "fitted: what more processes than threads wait for a thread");
     }
     add(report, "workload.host.delay_s", fit.parameter[DELAY_S].value,
         fit.parameter[DELAY_S].standard_error,

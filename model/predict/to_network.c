@@ -457,6 +457,7 @@ static void share_cores(
         out->capacity_alone[i] =
             fulcrum_cpu_capacity(&plain, fmin((double)i + 1.0, actors));
     }
+    out->process_count = actors + 1.0;
     out->capacity_all = fulcrum_cpu_capacity(&plain, plain.thread_count);
     cpu->curve = FULCRUM_CURVE_TABLE;
     cpu->capacity = out->capacity;
@@ -583,29 +584,53 @@ static double cold_s(
            fulcrum_cold_s(replicas->cold_s, replicas->cooling_s, pauses.mean_s);
 }
 
-/* Halvings of the interval that holds what the learner takes. */
-#define SHARE_ROUNDS 20
+/* Rounds in which what the learner takes settles, and how far each goes towards it. */
+#define SHARE_ROUNDS 30
+#define SHARE_GAIN   0.5
 
-/* Finds how much of the CPU a learner takes that has no core of its own. */
+/*
+ * Where there are more processes than threads, one that wakes up may find another on
+ * its thread, and waits until that one's slice ends.
+ */
+static double slice_wait_s(const struct fulcrum_replicas *replicas, double busy)
+{
+    const struct fulcrum_cpu_station *cpu = &replicas->network.cpu;
+    double servers = fulcrum_cpu_servers(cpu);
+    double processes = replicas->process_count;
+    return fmax(1.0 - servers / processes, 0.0) * fmin(busy / servers, 1.0) *
+           cpu->slice_s;
+}
+
+/*
+ * Finds how much of the CPU a learner takes that has no core of its own, and how long
+ * actors wait behind each other's slices.
+ */
 static void settle_shares(
     struct fulcrum_replicas *replicas, const struct fulcrum_solver_options *quick)
 {
-    if (!replicas->shares_cores) {
-        return;
-    }
-    double low = 0.0;
-    double high = replicas->capacity_all;
-    for (int round = 0; round < SHARE_ROUNDS; round++) {
+    struct fulcrum_network *network = &replicas->network;
+    double off_by[] = {0.0, 0.0};
+    double gain[] = {SHARE_GAIN, SHARE_GAIN};
+    double taken = 0.0;
+    double wait_s = 0.0;
+    for (int round = 0; replicas->shares_cores && round < SHARE_ROUNDS; round++) {
         struct fulcrum_solution rough;
-        double taken = 0.5 * (low + high);
-        leave_capacity(replicas, taken);
-        if (fulcrum_solve(&replicas->network, quick, &rough, NULL) != FULCRUM_OK) {
+        if (fulcrum_solve(network, quick, &rough, NULL) != FULCRUM_OK) {
             return;
         }
         double busy = rough.gpu_inference_busy_frac + rough.gpu_train_busy_frac +
                       rough.host_busy_frac;
-        low = busy > taken ? taken : low;
-        high = busy > taken ? high : taken;
+        double stepping = rough.steps_per_s * network->step.mean_s;
+        const double off[] = {
+            busy - taken, slice_wait_s(replicas, busy + stepping) - wait_s};
+        for (size_t i = 0; i < 2; i++) {
+            gain[i] *= off[i] * off_by[i] < 0.0 ? SHARE_GAIN : 1.0;
+            off_by[i] = off[i];
+        }
+        taken += gain[0] * off[0];
+        wait_s += gain[1] * off[1];
+        leave_capacity(replicas, taken);
+        network->delay_s += gain[1] * off[1];
     }
 }
 

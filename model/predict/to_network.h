@@ -40,7 +40,8 @@ struct fulcrum_replicas {
      * cores with the learner: alone, and in force. */
     double capacity_alone[512];
     double capacity[512];
-    double capacity_all; /* of the whole CPU */
+    double capacity_all;  /* of the whole CPU */
+    double process_count; /* actors and the learner */
     bool shares_cores;   /* with a learner that works while they step */
 };
 

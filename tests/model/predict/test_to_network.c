@@ -480,6 +480,29 @@ TEST(test_a_learner_without_a_core_takes_its_time_from_actors)
     }
 }
 
+/* Three processes for two threads: a third wait for a slice where it is busy. As many
+ * processes as threads: nobody does. */
+TEST(test_more_processes_than_threads_wait_for_slices)
+{
+    struct fulcrum_design design = cpu_design();
+    designs_set(&design,
+        "machine.learner_core_count=0 machine.cpu.core_count=2 "
+        "machine.cpu.thread_count=2 machine.cpu.slice_s=8e-3 workload.host.delay_s=0 "
+        "workload.group_count=2 run.envs_per_actor=40");
+    design.run.actor_count = 2;
+    struct outcome many = outcome_of(&design, FULCRUM_METHOD_FAST);
+    double busy = many.solution.steps_per_s * many.replicas.network.step.mean_s +
+                  many.solution.gpu_inference_busy_frac + many.solution.host_busy_frac;
+    CU_ASSERT(busy > 0.5 && busy < 1.99);
+    assert_close("wait", many.replicas.network.delay_s, 8e-3 / 3 * busy / 2, 1e-3);
+    design.machine.cpu.slice_s = 0.0;
+    CU_ASSERT(outcome_of(&design, FULCRUM_METHOD_FAST).steps_per_s > many.steps_per_s);
+    design.machine.cpu.slice_s = 8e-3;
+    design.run.actor_count = 1;
+    CU_ASSERT_EQUAL(
+        outcome_of(&design, FULCRUM_METHOD_FAST).replicas.network.delay_s, 0.0);
+}
+
 TEST(test_every_gpu_does_both_unless_said_otherwise)
 {
     struct fulcrum_design design = design_apart(4, 0, 0.1);
