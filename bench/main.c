@@ -1,7 +1,7 @@
 /* main.c - the program fulcrum-bench. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "bench/commands.h"
-#include "cli/program.h"
+#include "cli/command.h"
 
 int main(int argc, char **argv)
 {

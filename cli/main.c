@@ -1,6 +1,6 @@
 /* main.c - the program fulcrum. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "cli/program.h"
+#include "cli/command.h"
 
 int main(int argc, char **argv)
 {

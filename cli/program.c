@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #define _POSIX_C_SOURCE 200809L /* STDOUT_FILENO */
 
-#include "cli/program.h"
+#include "cli/command.h"
 
 #include <errno.h>
 #include <stdbool.h>

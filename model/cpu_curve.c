@@ -14,6 +14,7 @@
 #include <stdbool.h>
 
 #include "model/number.h"
+#include "model/status.h"
 
 /* P_a of (1): the cores left when the learner's threads are spread over all. */
 static double actor_cores(const struct fulcrum_cpu_station *cpu)
@@ -137,8 +138,7 @@ const char *fulcrum_cpu_curve_name(int curve)
 {
     static const char *const names[] = {
         "smt_turbo", "saturating", "saturating_sync", "table"};
-    size_t i = (size_t)curve;
-    return i < sizeof names / sizeof names[0] ? names[i] : NULL;
+    return FULCRUM_NAMED(names, curve);
 }
 
 /*

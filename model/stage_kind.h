@@ -29,6 +29,12 @@ enum {
 };
 
 /* "simulation"... Static. */
-const char *fulcrum_stage_kind_name(enum fulcrum_stage_kind kind);
+static inline const char *fulcrum_stage_kind_name(enum fulcrum_stage_kind kind)
+{
+#define X(code, name) name,
+    static const char *const names[] = {FULCRUM_STAGE_KIND_LIST(X)};
+#undef X
+    return names[kind];
+}
 
 #endif

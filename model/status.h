@@ -38,6 +38,10 @@ struct fulcrum_error {
     char detail[2000];
 };
 
+/* Of an array of names that number `i`; NULL beyond the last one. */
+#define FULCRUM_NAMED(names, i)                                                        \
+    ((size_t)(i) < sizeof(names) / sizeof((names)[0]) ? (names)[i] : NULL)
+
 /* FULCRUM_NOT_INLINE: functions whose loops are slower inside those of their callers.
  */
 #if defined(__GNUC__)

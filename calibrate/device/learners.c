@@ -16,8 +16,7 @@ const char *fulcrum_learner_network_name(enum fulcrum_learner_network network)
 {
     static const char *const names[] = {
         [FULCRUM_NETWORK_R2D2] = "r2d2", [FULCRUM_NETWORK_MLP] = "mlp"};
-    size_t i = (size_t)network;
-    return i < sizeof names / sizeof names[0] ? names[i] : NULL;
+    return FULCRUM_NAMED(names, network);
 }
 
 /* Units of each of the three hidden layers: learner.h, FULCRUM_NETWORK_MLP. */

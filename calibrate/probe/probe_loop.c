@@ -44,7 +44,6 @@
 #define QUARTILES_SD 1.349
 
 enum { CALL, CALLER, POOL, CHILD, SPREAD, OTHER, TRAIN };
-
 enum { SIZES_MOST = 4 };
 
 struct own {
@@ -139,14 +138,15 @@ static double stepped(const struct own *own, double size)
     return batch > 0.0 ? fmin(batch, size) : size;
 }
 
-/* As a task says it: workers above the environments of each. */
-static size_t asked(const struct own *own, double size)
+/* Pieces, timed for `time_s`. */
+static struct fulcrum_loop_task ask(const struct own *own, double size, double time_s)
 {
-    double workers = is_asynchronous(own->fact)
-                         ? workers_of(size, own->fact[FULCRUM_LOOP_THREAD_COUNT])
-                         : 0.0;
-    return workers > 0.0 ? (size_t)workers << 32U | (size_t)(size / workers)
-                         : (size_t)size;
+    struct fulcrum_loop_task task = {FULCRUM_LOOP_PIECES, (size_t)size, time_s};
+    if (is_asynchronous(own->fact)) {
+        double workers = workers_of(size, own->fact[FULCRUM_LOOP_THREAD_COUNT]);
+        task.env_count = (size_t)workers << 32U | (size_t)(size / workers);
+    }
+    return task;
 }
 
 /*
@@ -217,10 +217,10 @@ static enum fulcrum_status sample_size(
 {
     struct own *own = state->own;
     double found[FULCRUM_LOOP_FIGURES];
-    const struct fulcrum_loop_task task = {FULCRUM_LOOP_PIECES, asked(own, size),
-        is_serial(own) || trains(own) ? SAMPLE_S : SAMPLE_BESIDE_S};
+    double time_s = is_serial(own) || trains(own) ? SAMPLE_S : SAMPLE_BESIDE_S;
     TRY(fulcrum_sample_begin(state, CALL, err));
-    TRY(fulcrum_loop_time(&state->bench->stage, own->env, task, found, err));
+    TRY(fulcrum_loop_time(
+        &state->bench->stage, own->env, ask(own, size, time_s), found, err));
     bool is_async = is_asynchronous(own->fact);
     double calls = found[FULCRUM_LOOP_CALL_COUNT];
     for (size_t i = 0; i < own->size_count; i++) {
@@ -265,9 +265,7 @@ static enum fulcrum_status loop_visit(
     for (size_t i = 0; i < own->size_count; i++) {
         if (!own->is_warm[i] && fulcrum_bench_goes_on(state->bench, HUGE_VAL)) {
             TRY(fulcrum_loop_time(&state->bench->stage, own->env,
-                (struct fulcrum_loop_task){
-                    FULCRUM_LOOP_PIECES, asked(own, own->size[i]), 0.0},
-                ignored, err));
+                ask(own, own->size[i], 0.0), ignored, err));
             own->is_warm[i] = 1;
         }
     }

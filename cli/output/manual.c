@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "cli/command.h"
-#include "cli/program.h"
 #include "model/design/design.h"
 #include "presets/io/output.h"
 

@@ -172,14 +172,22 @@ enum fulcrum_status fulcrum_calibration_add_series(
     return FULCRUM_OK;
 }
 
+/* Puts a copy of `values` in the place of what is there. */
+static enum fulcrum_status replace(
+    double **at, const double *values, size_t count, struct fulcrum_error *err)
+{
+    double *copy = copy_values(values, count, 0.0);
+    TRY_MEMORY(copy, err, "%zu numbers of a calibration", count);
+    free(*at);
+    *at = copy;
+    return FULCRUM_OK;
+}
+
 enum fulcrum_status fulcrum_calibration_set_capacity(
     struct fulcrum_calibration *calibration, const double *capacity, size_t count,
     struct fulcrum_error *err)
 {
-    double *copy = copy_values(capacity, count, 0.0);
-    TRY_MEMORY(copy, err, "a table of %zu capacities", count);
-    free(calibration->capacity);
-    calibration->capacity = copy;
+    TRY(replace(&calibration->capacity, capacity, count, err));
     calibration->capacity_count = count;
     return FULCRUM_OK;
 }
@@ -188,18 +196,9 @@ enum fulcrum_status fulcrum_calibration_set_batch_time(
     struct fulcrum_calibration *calibration, const double *size, const double *time_s,
     size_t count, struct fulcrum_error *err)
 {
-    double *sizes = copy_values(size, count, 0.0);
-    double *times = copy_values(time_s, count, 0.0);
-    if (sizes == NULL || times == NULL) {
-        free(sizes);
-        free(times);
-        return fulcrum_fail(
-            err, FULCRUM_ERR_NO_MEMORY, "a table of %zu batches", count);
-    }
-    free(calibration->batch_size);
-    free(calibration->batch_time_s);
-    calibration->batch_size = sizes;
-    calibration->batch_time_s = times;
+    calibration->batch_count = 0;
+    TRY(replace(&calibration->batch_size, size, count, err));
+    TRY(replace(&calibration->batch_time_s, time_s, count, err));
     calibration->batch_count = count;
     return FULCRUM_OK;
 }
@@ -209,11 +208,7 @@ enum fulcrum_status fulcrum_calibration_set_draws(
     struct fulcrum_error *err)
 {
     size_t size = count * calibration->parameter_count;
-    double *copy = calloc(size + 1, sizeof *copy);
-    TRY_MEMORY(copy, err, "draws of a calibration");
-    memcpy(copy, draws, size * sizeof *copy);
-    free(calibration->draws);
-    calibration->draws = copy;
+    TRY(replace(&calibration->draws, draws, size, err));
     calibration->draw_count = count;
     return FULCRUM_OK;
 }
@@ -404,11 +399,11 @@ enum fulcrum_status fulcrum_calibration_check(
 const char *fulcrum_origin_name(int origin)
 {
     static const char *const names[] = {"measured", "fitted", "prior"};
-    return (size_t)origin < sizeof names / sizeof names[0] ? names[origin] : NULL;
+    return FULCRUM_NAMED(names, origin);
 }
 
 const char *fulcrum_scale_name(int scale)
 {
     static const char *const names[] = {"linear", "log", "logit"};
-    return (size_t)scale < sizeof names / sizeof names[0] ? names[scale] : NULL;
+    return FULCRUM_NAMED(names, scale);
 }

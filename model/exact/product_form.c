@@ -266,8 +266,7 @@ enum fulcrum_status fulcrum_product_form_check(
 const char *fulcrum_product_form_type_name(int type)
 {
     static const char *const names[] = {"queue", "multi", "delay", "ld"};
-    size_t i = (size_t)type;
-    return i < sizeof names / sizeof names[0] ? names[i] : NULL;
+    return FULCRUM_NAMED(names, type);
 }
 
 /* Halving 1000 stations leaves one after this many times. */

@@ -61,22 +61,19 @@ const char *fulcrum_step_law_name(int law)
 {
     static const char *const names[] = {"lognormal", "exponential", "deterministic",
         "erlang", "hyperexponential", "pareto"};
-    size_t i = (size_t)law;
-    return i < sizeof names / sizeof names[0] ? names[i] : NULL;
+    return FULCRUM_NAMED(names, law);
 }
 
 const char *fulcrum_batch_policy_name(int policy)
 {
     static const char *const names[] = {"greedy", "fixed"};
-    size_t i = (size_t)policy;
-    return i < sizeof names / sizeof names[0] ? names[i] : NULL;
+    return FULCRUM_NAMED(names, policy);
 }
 
 const char *fulcrum_loop_name(int loop)
 {
     static const char *const names[] = {"central", "alternating"};
-    size_t i = (size_t)loop;
-    return i < sizeof names / sizeof names[0] ? names[i] : NULL;
+    return FULCRUM_NAMED(names, loop);
 }
 
 enum fulcrum_bottleneck fulcrum_bottleneck_of(const struct fulcrum_solution *solution)
@@ -103,8 +100,7 @@ enum fulcrum_bottleneck fulcrum_bottleneck_of(const struct fulcrum_solution *sol
 const char *fulcrum_bottleneck_name(enum fulcrum_bottleneck bottleneck)
 {
     static const char *const names[] = {"cpu", "host", "gpu", "latency", "learner"};
-    size_t i = (size_t)bottleneck;
-    return i < sizeof names / sizeof names[0] ? names[i] : NULL;
+    return FULCRUM_NAMED(names, bottleneck);
 }
 
 const char *fulcrum_flag_text(enum fulcrum_flag_index flag)
@@ -114,8 +110,7 @@ const char *fulcrum_flag_text(enum fulcrum_flag_index flag)
         FULCRUM_FLAG_LIST(X)
 #undef X
     };
-    size_t i = (size_t)flag;
-    return i < sizeof texts / sizeof texts[0] ? texts[i] : NULL;
+    return FULCRUM_NAMED(texts, flag);
 }
 
 /*

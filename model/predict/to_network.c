@@ -424,11 +424,12 @@ static const char *shard_words(const struct fulcrum_design *design)
 /* Leaves `taken` of the CPU's work to the learner. */
 static void leave_capacity(struct fulcrum_replicas *replicas, double taken)
 {
-    struct fulcrum_cpu_station *cpu = &replicas->network.cpu;
-    double all = replicas->capacity_all;
-    for (size_t i = 0; i < cpu->capacity_count; i++) {
-        replicas->capacity[i] =
-            fmin(replicas->capacity_alone[i], fmax(all - taken, LEAST_CAPACITY * all));
+    const struct fulcrum_cpu_station *alone = &replicas->unshared;
+    double all = fulcrum_cpu_capacity(alone, alone->thread_count);
+    double left = fmax(all - taken, LEAST_CAPACITY * all);
+    for (size_t i = 0; i < replicas->network.cpu.capacity_count; i++) {
+        double runnable = fmin((double)i + 1.0, replicas->runnable_most);
+        replicas->capacity[i] = fmin(fulcrum_cpu_capacity(alone, runnable), left);
     }
 }
 
@@ -450,18 +451,13 @@ static void share_cores(
     if (!out->shares_cores && !(design->workload.group_count > 1.0)) {
         return;
     }
-    size_t most = sizeof out->capacity / sizeof out->capacity[0];
-    double count = fmin(fmax(out->network.actors, cpu->thread_count), (double)most);
-    const struct fulcrum_cpu_station plain = *cpu;
-    for (size_t i = 0; i < (size_t)count; i++) {
-        out->capacity_alone[i] =
-            fulcrum_cpu_capacity(&plain, fmin((double)i + 1.0, actors));
-    }
-    out->process_count = actors + 1.0;
-    out->capacity_all = fulcrum_cpu_capacity(&plain, plain.thread_count);
+    double most = (double)(sizeof out->capacity / sizeof out->capacity[0]);
+    out->unshared = *cpu;
+    out->runnable_most = actors;
     cpu->curve = FULCRUM_CURVE_TABLE;
     cpu->capacity = out->capacity;
-    cpu->capacity_count = (size_t)count;
+    cpu->capacity_count =
+        (size_t)fmin(fmax(out->network.actors, cpu->thread_count), most);
     leave_capacity(out, 0.0);
 }
 
@@ -589,28 +585,26 @@ static double cold_s(
 #define SHARE_GAIN   0.5
 
 /*
- * Where there are more processes than threads, one that wakes up may find another on
- * its thread, and waits until that one's slice ends.
+ * Where there are more processes than threads, the learner's among them, one that wakes
+ * up may find another on its thread, and waits until that one's slice ends.
  */
 static double slice_wait_s(const struct fulcrum_replicas *replicas, double busy)
 {
-    const struct fulcrum_cpu_station *cpu = &replicas->network.cpu;
-    double servers = fulcrum_cpu_servers(cpu);
-    double processes = replicas->process_count;
-    return fmax(1.0 - servers / processes, 0.0) * fmin(busy / servers, 1.0) *
-           cpu->slice_s;
+    double servers = fulcrum_cpu_servers(&replicas->network.cpu);
+    double beyond = fmax(1.0 - servers / (replicas->runnable_most + 1.0), 0.0);
+    return beyond * fmin(busy / servers, 1.0) * replicas->network.cpu.slice_s;
 }
 
 /*
  * Finds how much of the CPU a learner takes that has no core of its own, and how long
- * actors wait behind each other's slices.
+ * actors wait for slices to end.
  */
 static void settle_shares(
     struct fulcrum_replicas *replicas, const struct fulcrum_solver_options *quick)
 {
     struct fulcrum_network *network = &replicas->network;
-    double off_by[] = {0.0, 0.0};
-    double gain[] = {SHARE_GAIN, SHARE_GAIN};
+    double gain = SHARE_GAIN;
+    double last = 0.0;
     double taken = 0.0;
     double wait_s = 0.0;
     for (int round = 0; replicas->shares_cores && round < SHARE_ROUNDS; round++) {
@@ -618,19 +612,17 @@ static void settle_shares(
         if (fulcrum_solve(network, quick, &rough, NULL) != FULCRUM_OK) {
             return;
         }
-        double busy = rough.gpu_inference_busy_frac + rough.gpu_train_busy_frac +
-                      rough.host_busy_frac;
+        double learning = rough.gpu_inference_busy_frac + rough.gpu_train_busy_frac +
+                          rough.host_busy_frac;
         double stepping = rough.steps_per_s * network->step.mean_s;
-        const double off[] = {
-            busy - taken, slice_wait_s(replicas, busy + stepping) - wait_s};
-        for (size_t i = 0; i < 2; i++) {
-            gain[i] *= off[i] * off_by[i] < 0.0 ? SHARE_GAIN : 1.0;
-            off_by[i] = off[i];
-        }
-        taken += gain[0] * off[0];
-        wait_s += gain[1] * off[1];
+        double more = learning - taken;
+        double more_s = slice_wait_s(replicas, learning + stepping) - wait_s;
+        gain *= more * last < 0.0 ? SHARE_GAIN : 1.0;
+        last = more;
+        taken += gain * more;
+        wait_s += gain * more_s;
         leave_capacity(replicas, taken);
-        network->delay_s += gain[1] * off[1];
+        network->delay_s += gain * more_s;
     }
 }
 

@@ -36,13 +36,11 @@ struct fulcrum_replicas {
     unsigned flags;         /* of enum fulcrum_flag */
     double table_size[128]; /* t(b) in requests, where the design has a table */
     double table_time_s[128];
-    /* Capacity by runnable groups, where actors are fewer than these or share their
-     * cores with the learner: alone, and in force. */
-    double capacity_alone[512];
+    /* By runnable groups, where actors are fewer or share cores with the learner. */
     double capacity[512];
-    double capacity_all;  /* of the whole CPU */
-    double process_count; /* actors and the learner */
-    bool shares_cores;   /* with a learner that works while they step */
+    struct fulcrum_cpu_station unshared;
+    double runnable_most;
+    bool shares_cores; /* with a learner that works while they step */
 };
 
 /* Most of a replica's threads that its learner may keep busy: an assumption,

@@ -118,7 +118,8 @@ static void add_tick(
     struct fulcrum_tick *tick = &axis->ticks[axis->tick_count++];
     tick->value = fmin(fmax(value, axis->lo), axis->hi);
     tick->rank = rank;
-    (void)snprintf(tick->label, sizeof tick->label, "%s", label);
+    (void)snprintf(
+        tick->label, sizeof tick->label, "%.*s", (int)sizeof tick->label - 1, label);
 }
 
 /* The i-th of ..., 0.5, 1, 2, 5, 10, ...; 1 is the 0th. */

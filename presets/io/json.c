@@ -426,9 +426,12 @@ static enum fulcrum_status scan_text(const struct source *source)
     return status;
 }
 
-static enum fulcrum_status parse_source(
-    const struct source *source, size_t length, struct json_object **out)
+enum fulcrum_status fulcrum_document_parse(const char *label, bool is_line,
+    const char *text, size_t length, struct json_object **out,
+    struct fulcrum_error *err)
 {
+    const struct source all = {label, text, is_line, err};
+    const struct source *source = &all;
     FAIL_IF(length >= INT_MAX, source->err, FULCRUM_ERR_FORMAT,
         "%s: is larger than 2 GiB", source->label);
     FAIL_IF(source->text[strspn(source->text, " \t\r\n")] == '\0', source->err,
@@ -467,27 +470,14 @@ static enum fulcrum_status parse_source(
     return status;
 }
 
-enum fulcrum_status fulcrum_document_parse(const char *label, const char *text,
-    size_t length, struct json_object **out, struct fulcrum_error *err)
-{
-    const struct source source = {label, text, 0, err};
-    return parse_source(&source, length, out);
-}
-
-enum fulcrum_status fulcrum_document_parse_line(const char *label, const char *text,
-    size_t length, struct json_object **out, struct fulcrum_error *err)
-{
-    const struct source source = {label, text, 1, err};
-    return parse_source(&source, length, out);
-}
-
 enum fulcrum_status fulcrum_document_read(
     const char *path, struct json_object **out, struct fulcrum_error *err)
 {
     char *text = NULL;
     size_t length = 0;
     TRY(fulcrum_text_file_read(path, &text, &length, err));
-    enum fulcrum_status status = fulcrum_document_parse(path, text, length, out, err);
+    enum fulcrum_status status =
+        fulcrum_document_parse(path, 0, text, length, out, err);
     free(text);
     return status;
 }
@@ -543,7 +533,7 @@ static enum fulcrum_status read_lines(
         if (at[strspn(at, " \t\r")] != '\0') {
             struct json_object *object = NULL;
             (void)snprintf(label, sizeof label, "%.250s: line %zu", path, line);
-            TRY(fulcrum_document_parse_line(label, at, length, &object, err));
+            TRY(fulcrum_document_parse(label, 1, at, length, &object, err));
             FAIL_IF(!take(head, object), err, FULCRUM_ERR_NO_MEMORY, "%s", path);
         }
     }

@@ -14,8 +14,7 @@ const char *fulcrum_preset_kind_name(int kind)
 {
     static const char *const names[] = {
         "machine", "workload", "calibration", "reference", "partition"};
-    size_t i = (size_t)kind;
-    return i < sizeof names / sizeof names[0] ? names[i] : NULL;
+    return FULCRUM_NAMED(names, kind);
 }
 
 bool fulcrum_file_header_read(const struct fulcrum_node *root,

@@ -8,7 +8,7 @@
 
 #include "bench/cmd_speed.c" /* NOLINT(bugprone-suspicious-include) */
 #include "bench/commands.h"
-#include "cli/program.h"
+#include "cli/command.h"
 #include "plots/spec/charts.h"
 #include "tests/support/scratch.h"
 #include "tests/support/suite.h"

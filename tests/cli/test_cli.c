@@ -17,7 +17,6 @@
 
 #include "cli/message.h"
 #include "cli/options/options.h"
-#include "cli/program.h"
 #include "cli/progress.h"
 #include "tests/support/scratch.h"
 #include "tests/support/suite.h"

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/program.h"
+#include "cli/command.h"
 #include "tests/support/markup.h"
 #include "tests/support/scratch.h"
 #include "tests/support/suite.h"
