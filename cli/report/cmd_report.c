@@ -16,7 +16,7 @@ static enum fulcrum_status read_printed(
 {
     const char *command = reply->words.items[0];
     struct json_object *document = NULL;
-    TRY(fulcrum_document_parse(command, 0, text, strlen(text), &document, err));
+    TRY(fulcrum_document_parse(command, 0, text, &document, err));
     enum fulcrum_status status =
         fulcrum_result_of_document(command, document, &reply->result, err);
     fulcrum_document_free(document);

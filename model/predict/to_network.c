@@ -451,13 +451,13 @@ static void share_cores(
     if (!out->shares_cores && !(design->workload.group_count > 1.0)) {
         return;
     }
-    double most = (double)(sizeof out->capacity / sizeof out->capacity[0]);
+    size_t most = sizeof out->capacity / sizeof out->capacity[0];
     out->unshared = *cpu;
     out->runnable_most = actors;
     cpu->curve = FULCRUM_CURVE_TABLE;
     cpu->capacity = out->capacity;
     cpu->capacity_count =
-        (size_t)fmin(fmax(out->network.actors, cpu->thread_count), most);
+        (size_t)fmin(fmax(out->network.actors, cpu->thread_count), (double)most);
     leave_capacity(out, 0.0);
 }
 

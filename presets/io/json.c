@@ -427,9 +427,9 @@ static enum fulcrum_status scan_text(const struct source *source)
 }
 
 enum fulcrum_status fulcrum_document_parse(const char *label, bool is_line,
-    const char *text, size_t length, struct json_object **out,
-    struct fulcrum_error *err)
+    const char *text, struct json_object **out, struct fulcrum_error *err)
 {
+    size_t length = strlen(text);
     const struct source all = {label, text, is_line, err};
     const struct source *source = &all;
     FAIL_IF(length >= INT_MAX, source->err, FULCRUM_ERR_FORMAT,
@@ -476,8 +476,7 @@ enum fulcrum_status fulcrum_document_read(
     char *text = NULL;
     size_t length = 0;
     TRY(fulcrum_text_file_read(path, &text, &length, err));
-    enum fulcrum_status status =
-        fulcrum_document_parse(path, 0, text, length, out, err);
+    enum fulcrum_status status = fulcrum_document_parse(path, 0, text, out, err);
     free(text);
     return status;
 }
@@ -533,7 +532,7 @@ static enum fulcrum_status read_lines(
         if (at[strspn(at, " \t\r")] != '\0') {
             struct json_object *object = NULL;
             (void)snprintf(label, sizeof label, "%.250s: line %zu", path, line);
-            TRY(fulcrum_document_parse(label, 1, at, length, &object, err));
+            TRY(fulcrum_document_parse(label, 1, at, &object, err));
             FAIL_IF(!take(head, object), err, FULCRUM_ERR_NO_MEMORY, "%s", path);
         }
     }

@@ -83,10 +83,9 @@ FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_document_read(
  * The same from memory.
  *   label    names the text in messages, or its line
  *   is_line  of a stream: messages give the column alone
- *   text     a zero byte stands at text[length] and nowhere before
  */
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_document_parse(const char *label,
-    bool is_line, const char *text, size_t length, struct json_object **out,
+    bool is_line, const char *text, struct json_object **out,
     struct fulcrum_error *err);
 
 void fulcrum_document_free(struct json_object *document);

@@ -391,7 +391,7 @@ static enum fulcrum_status parse_text(struct fulcrum_network_line *out,
     struct json_object *document = NULL;
     FAIL_IF(memchr(text, '\0', length) != NULL, err, FULCRUM_ERR_FORMAT,
         "%s, column %zu: a zero byte", reader->file, strlen(text) + 1);
-    TRY(fulcrum_document_parse(reader->file, 1, text, length, &document, err));
+    TRY(fulcrum_document_parse(reader->file, 1, text, &document, err));
     struct fulcrum_node root = fulcrum_node_root(reader, document);
     read_document(&root, out);
     fulcrum_document_free(document);

@@ -145,7 +145,7 @@ TEST(test_what_was_written_can_be_read)
     char *text = NULL;
     struct json_object *document = NULL;
     ASSERT_OK(fulcrum_json_text(json, FULCRUM_JSON_PRETTY, &text, NULL));
-    ASSERT_OK(fulcrum_document_parse("t", 0, text, strlen(text), &document, NULL));
+    ASSERT_OK(fulcrum_document_parse("t", 0, text, &document, NULL));
     json_object_put(document);
     free(text);
     json_object_put(json);
@@ -184,8 +184,7 @@ TEST(test_malformed_text_is_refused_with_its_place)
     };
     for (size_t i = 0; i < LENGTH(cases); i++) {
         struct json_object *document = NULL;
-        ASSERT_FAILS(fulcrum_document_parse(
-                         "t", 0, cases[i].text, strlen(cases[i].text), &document, &err),
+        ASSERT_FAILS(fulcrum_document_parse("t", 0, cases[i].text, &document, &err),
             FULCRUM_ERR_FORMAT, cases[i].detail);
         CU_ASSERT_PTR_NULL(document);
     }
@@ -196,7 +195,7 @@ TEST(test_equal_keys_of_different_objects_are_fine)
     static const char text[] =
         "{\"a\":{\"a\":[{\"a\":\"a\"},{\"a\":\"}\\\"{\"}]},\"b\":\"a\"}";
     struct json_object *document = NULL;
-    ASSERT_OK(fulcrum_document_parse("t", 0, text, strlen(text), &document, NULL));
+    ASSERT_OK(fulcrum_document_parse("t", 0, text, &document, NULL));
     json_object_put(document);
 }
 

@@ -16,7 +16,7 @@ static struct json_object *schema_of(enum fulcrum_preset_kind kind)
     char *text = NULL;
     struct json_object *schema = NULL;
     ASSERT_OK(fulcrum_preset_schema(kind, &text, NULL));
-    ASSERT_OK(fulcrum_document_parse("schema", 0, text, strlen(text), &schema, NULL));
+    ASSERT_OK(fulcrum_document_parse("schema", 0, text, &schema, NULL));
     free(text);
     return schema;
 }
