@@ -876,9 +876,6 @@ const struct fulcrum_command fulcrum_bench_command_speed = {
 const struct fulcrum_command *const *fulcrum_bench_commands(void)
 {
     static const struct fulcrum_command *const commands[] = {
-        &fulcrum_bench_command_speed,
-        &fulcrum_bench_command_accuracy,
-        NULL,
-    };
+        &fulcrum_bench_command_speed, &fulcrum_bench_command_accuracy, NULL};
     return commands;
 }

@@ -78,6 +78,19 @@ works is_infinite sync 1 4 &
     expect fails_late 1 1 "ValueError: the wheels came off in old age"
     grep -q '"complete": false' "$work/fails_late/c.json" || fail fails_late "no file"
 ) &
+# Pieces that fail between windows that do not: these are kept, and not predicted.
+(
+    mkdir "$work/three"
+    FULCRUM_LOOPS="$work/three" "$program" measure --actor vecenv --python "$python" \
+        --make "$factories:fails_of_three" --actors 1,2 --windows 2 --most-windows 2 \
+        --window 0.3 --wait 0 --quiet -o "$work/three/m.json" \
+        >"$work/three/out" 2>"$work/three/err"
+    echo $? >"$work/three/code"
+    expect three 1 0 "nothing is predicted from them: vecenv"
+    grep -q '"complete": false' "$work/three/m-pieces.json" || fail three "no pieces"
+    [ "$(grep -c '"steps_per_s"' "$work/three/m.json")" -ge 2 ] || fail three "no points"
+    ! grep -q 'measured  *predicted' "$work/three/out" || fail three "something predicted"
+) &
 wait
 
 # FACTORY LIMIT TEXT: limits of 2 and 4 s are waited for, others are not.

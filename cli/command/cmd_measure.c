@@ -408,6 +408,30 @@ static void predict_points(struct job *job, struct fulcrum_context *context)
     }
 }
 
+/* Incomplete ones are kept, too, but nothing is predicted from them. */
+static enum fulcrum_status keep_pieces(
+    struct job *job, struct fulcrum_context *context, struct fulcrum_error *err)
+{
+    struct fulcrum_calibration *pieces = job->found->pieces;
+    if (pieces == NULL) {
+        return FULCRUM_OK;
+    }
+    job->pieces_path = fulcrum_path_beside(output_path(context), "pieces");
+    TRY(fulcrum_calibration_save(pieces, job->pieces_path, err));
+    if (pieces->complete) {
+        job->calibration = job->pieces_path;
+        job->inputs.calibration = pieces;
+        job->found->pieces = NULL;
+        fulcrum_message_note(
+            context, "%s: the pieces, timed between the windows", job->pieces_path);
+    } else {
+        fulcrum_message_warn("%s: the pieces; nothing is predicted from them: %s",
+            job->pieces_path, fulcrum_calibration_note(pieces, "incomplete"));
+        context->exit_code = context->exit_code == 0 ? 1 : context->exit_code;
+    }
+    return FULCRUM_OK;
+}
+
 static enum fulcrum_status hand_out(
     struct job *job, struct fulcrum_context *context, struct fulcrum_error *err)
 {
@@ -423,15 +447,7 @@ static enum fulcrum_status hand_out(
             context->exit_code = context->exit_code == 0 ? 1 : context->exit_code;
         }
     }
-    if (job->found->pieces != NULL) {
-        job->pieces_path = fulcrum_path_beside(path, "pieces");
-        job->calibration = job->pieces_path;
-        job->inputs.calibration = job->found->pieces;
-        job->found->pieces = NULL;
-        TRY(fulcrum_calibration_save(job->inputs.calibration, job->pieces_path, err));
-        fulcrum_message_note(context, "%s: the pieces, timed between the windows%s",
-            job->pieces_path, job->inputs.calibration->complete ? "" : "; incomplete");
-    }
+    TRY(keep_pieces(job, context, err));
     TRY(make_reference(job, path, err));
     TRY(fulcrum_reference_save(job->reference, path, err));
     if (strcmp(path, "-") == 0) {

@@ -229,6 +229,7 @@ void fulcrum_replicas_init(const struct fulcrum_design *design,
     out->simulation_active_frac = 1.0;
     out->steps_per_request = steps_per_request;
     out->shares_cores = false;
+    out->runnable_most = 0.0;
     out->wake_s = design->workload.host.wake_s;
     out->cold_s = design->workload.network.cold_s;
     out->cooling_s = design->workload.network.cooling_s;
@@ -585,24 +586,16 @@ static double cold_s(
 #define SHARE_GAIN   0.5
 
 /*
- * Where there are more processes than threads, the learner's among them, one that wakes
- * up may find another on its thread, and waits until that one's slice ends.
- */
-static double slice_wait_s(const struct fulcrum_replicas *replicas, double busy)
-{
-    double servers = fulcrum_cpu_servers(&replicas->network.cpu);
-    double beyond = fmax(1.0 - servers / (replicas->runnable_most + 1.0), 0.0);
-    return beyond * fmin(busy / servers, 1.0) * replicas->network.cpu.slice_s;
-}
-
-/*
- * Finds how much of the CPU a learner takes that has no core of its own, and how long
- * actors wait for slices to end.
+ * Finds how much of the CPU a learner takes that has no core of its own. Where it and
+ * the actors are more processes than threads, one that wakes up may find another on
+ * its thread, and waits until that one's slice ends.
  */
 static void settle_shares(
     struct fulcrum_replicas *replicas, const struct fulcrum_solver_options *quick)
 {
     struct fulcrum_network *network = &replicas->network;
+    double servers = fulcrum_cpu_servers(&network->cpu);
+    double beyond = fmax(1.0 - servers / (replicas->runnable_most + 1.0), 0.0);
     double gain = SHARE_GAIN;
     double last = 0.0;
     double taken = 0.0;
@@ -614,9 +607,9 @@ static void settle_shares(
         }
         double learning = rough.gpu_inference_busy_frac + rough.gpu_train_busy_frac +
                           rough.host_busy_frac;
-        double stepping = rough.steps_per_s * network->step.mean_s;
+        double busy = (learning + rough.steps_per_s * network->step.mean_s) / servers;
         double more = learning - taken;
-        double more_s = slice_wait_s(replicas, learning + stepping) - wait_s;
+        double more_s = beyond * fmin(busy, 1.0) * network->cpu.slice_s - wait_s;
         gain *= more * last < 0.0 ? SHARE_GAIN : 1.0;
         last = more;
         taken += gain * more;

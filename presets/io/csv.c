@@ -214,10 +214,9 @@ enum fulcrum_status fulcrum_csv_load(
 {
     struct fulcrum_csv *table = calloc(1, sizeof *table);
     TRY_MEMORY(table, err, "%s", path);
-    size_t length = 0;
     struct parser parser = {table, NULL, 1, err};
     enum fulcrum_status status;
-    TRY_OR_END(fulcrum_text_file_read(path, &table->text, &length, err));
+    TRY_OR_END(fulcrum_text_file_read(path, &table->text, err));
     table->path = strdup(path);
     parser.next = table->text;
     TRY_OR_END(table->path != NULL

@@ -474,8 +474,7 @@ enum fulcrum_status fulcrum_document_read(
     const char *path, struct json_object **out, struct fulcrum_error *err)
 {
     char *text = NULL;
-    size_t length = 0;
-    TRY(fulcrum_text_file_read(path, &text, &length, err));
+    TRY(fulcrum_text_file_read(path, &text, err));
     enum fulcrum_status status = fulcrum_document_parse(path, 0, text, out, err);
     free(text);
     return status;
@@ -544,9 +543,8 @@ enum fulcrum_status fulcrum_json_lines_read(
     const char *path, struct json_object **out, struct fulcrum_error *err)
 {
     char *text = NULL;
-    size_t length = 0;
     struct json_object *head = NULL;
-    TRY(fulcrum_text_file_read(path, &text, &length, err));
+    TRY(fulcrum_text_file_read(path, &text, err));
     enum fulcrum_status status = read_lines(path, text, &head, err);
     free(text);
     if (status == FULCRUM_OK) {

@@ -353,7 +353,7 @@ static enum fulcrum_status open_file(
 }
 
 enum fulcrum_status fulcrum_text_file_read(
-    const char *path, char **out, size_t *length, struct fulcrum_error *err)
+    const char *path, char **out, struct fulcrum_error *err)
 {
     bool is_stdin = strcmp(path, "-") == 0;
     FILE *stream = stdin;
@@ -368,6 +368,5 @@ enum fulcrum_status fulcrum_text_file_read(
         return status;
     }
     *out = text.chars;
-    *length = text.length;
     return FULCRUM_OK;
 }

@@ -98,6 +98,6 @@ void fulcrum_node_check_keys(
  *            FULCRUM_ERR_FORMAT (empty, zero bytes inside), FULCRUM_ERR_NO_MEMORY
  */
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_text_file_read(
-    const char *path, char **out, size_t *length, struct fulcrum_error *err);
+    const char *path, char **out, struct fulcrum_error *err);
 
 #endif

@@ -168,6 +168,7 @@ is_infinite = lambda n: Good(n, seen=lambda: numpy.full((n, 2), numpy.nan))
 begin_s = time.monotonic()
 fails_late = lambda n: Good(
     n, later=lambda: time.monotonic() > begin_s + 4.0 and tell("old age"))
+fails_of_three = lambda n: Good(n, later=lambda: n == 3 and tell("a crowd"))
 fails_to_close = lambda n: Good(n, later=lambda: tell("a step"), close=hang)
 
 
