@@ -10,7 +10,6 @@
 /* NULL-terminated, in the order of `fulcrum-bench --help`. Static. */
 const struct fulcrum_command *const *fulcrum_bench_commands(void);
 
-/* One file each: bench/cmd_<name>.c. Listed in cmd_speed.c. */
 extern const struct fulcrum_command fulcrum_bench_command_accuracy;
 extern const struct fulcrum_command fulcrum_bench_command_speed;
 

@@ -48,6 +48,29 @@ TEST(test_line_clamps_a_negative_intercept)
     CU_ASSERT(fit.fit.parameter[1].marks & FULCRUM_FIT_AT_BOUND);
 }
 
+/* Medians of few, disturbed samples: a weighting of one of these points led back to
+ * that of another, and there was no line. */
+TEST(test_line_through_far_off_points_settles)
+{
+    static const double size[] = {1, 3, 6};
+    static const double time_s[][3] = {{2.53115e-05, 2.30503e-04, 2.43906e-05},
+        {1.33642e-04, 6.71092e-04, 8.03162e-04},
+        {7.92268e-05, 2.37433e-04, 7.87371e-04},
+        {1.07349e-04, 3.23489e-04, 1.50230e-03},
+        {1.59442e-04, 1.59310e-03, 9.61342e-04},
+        {1.56313e-06, 4.69414e-06, 1.93981e-05},
+        {3.30542e-05, 9.76933e-05, 9.11447e-04},
+        {1.31108e-05, 7.44341e-05, 1.30018e-05}};
+    for (size_t t = 0; t < LENGTH(time_s); t++) {
+        struct fulcrum_line_fit fit;
+        ASSERT_OK(fulcrum_fit_batch_time(&fit, size, time_s[t], 3, NULL));
+        double middle_s = fit.per_batch_s + 3.0 * fit.per_item_s;
+        double least_s = fmin(fmin(time_s[t][0], time_s[t][1]), time_s[t][2]);
+        double most_s = fmax(fmax(time_s[t][0], time_s[t][1]), time_s[t][2]);
+        CU_ASSERT(middle_s >= 0.9 * least_s && middle_s <= 1.1 * most_s);
+    }
+}
+
 /* Five samples per size; coverage and spread as in test_fit.c. At this correlation, a
  * covariance from 200 repeats has a standard error of 11 %. */
 TEST(test_line_errors_match_the_spread_of_repeats)
