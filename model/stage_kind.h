@@ -32,9 +32,9 @@ enum {
 static inline const char *fulcrum_stage_kind_name(enum fulcrum_stage_kind kind)
 {
 #define X(code, name) name,
-    static const char *const names[] = {FULCRUM_STAGE_KIND_LIST(X)};
+    static const char *const kind_names[] = {FULCRUM_STAGE_KIND_LIST(X)};
 #undef X
-    return names[kind];
+    return kind_names[kind];
 }
 
 #endif
