@@ -38,9 +38,9 @@ struct fulcrum_replicas {
     double table_time_s[128];
     /* By runnable groups, where actors are fewer or share cores with the learner. */
     double capacity[512];
-    struct fulcrum_cpu_station unshared;
-    double runnable_most;
-    bool shares_cores; /* with a learner that works while they step */
+    struct fulcrum_cpu_station unshared; /* the CPU without the learner */
+    double runnable_most;                /* actors that may step at once */
+    bool shares_cores;                   /* with a learner that works while they step */
 };
 
 /* Most of a replica's threads that its learner may keep busy: an assumption,
