@@ -155,8 +155,7 @@ const char *fulcrum_cpu_curve_name(int curve)
  * forms for a slope would divide by rounding. */
 #define LEVEL 1e-7
 
-/* Factor to just above a number, beyond rounding: where c jumps, a piece begins there.
- */
+/* Factor to just above a number, beyond rounding: a piece begins where c jumps. */
 #define BEYOND (1.0 + 1e-12)
 
 /* Seconds, in units of the mean step, to drain from `high` to `low` within a piece. */

@@ -3,6 +3,8 @@
 #ifndef FULCRUM_MODEL_STAGE_KIND_H
 #define FULCRUM_MODEL_STAGE_KIND_H
 
+#include <assert.h>
+
 /*
  * The operations of RL-Scope (Gleeson et al. 2021), hand-off and replay apart from
  * them. A thread that is blocked waits: that is no work, and last in the list.
@@ -34,6 +36,7 @@ static inline const char *fulcrum_stage_kind_name(enum fulcrum_stage_kind kind)
 #define X(code, name) name,
     static const char *const kind_names[] = {FULCRUM_STAGE_KIND_LIST(X)};
 #undef X
+    assert((unsigned)kind < FULCRUM_STAGE_KIND_COUNT);
     return kind_names[kind];
 }
 

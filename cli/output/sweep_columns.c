@@ -55,8 +55,7 @@ static void add_ends(struct fulcrum_sweep_columns *columns,
     (void)add_column(columns, key, NULL, kind, hi);
 }
 
-/* What decides between designs comes first; a comparison leaves room for little else.
- */
+/* What decides between designs comes first; comparisons leave room for little else. */
 static const char *title_of_output(const struct fulcrum_sweep_plan *plan, size_t output)
 {
     enum { COUNT = 6, COMPARED_COUNT = 2 };

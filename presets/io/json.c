@@ -430,8 +430,7 @@ enum fulcrum_status fulcrum_document_parse(const char *label, bool is_line,
     const char *text, struct json_object **out, struct fulcrum_error *err)
 {
     size_t length = strlen(text);
-    const struct source all = {label, text, is_line, err};
-    const struct source *source = &all;
+    const struct source source[] = {{label, text, is_line, err}};
     FAIL_IF(length >= INT_MAX, source->err, FULCRUM_ERR_FORMAT,
         "%s: is larger than 2 GiB", source->label);
     FAIL_IF(source->text[strspn(source->text, " \t\r\n")] == '\0', source->err,
