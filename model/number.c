@@ -10,7 +10,8 @@
 #define LOW_QUANTILE  0.05
 #define HIGH_QUANTILE 0.95
 
-static const struct fulcrum_interval unknown = {FULCRUM_UNKNOWN, FULCRUM_UNKNOWN};
+static const struct fulcrum_interval unknown = {
+    FULCRUM_UNKNOWN, FULCRUM_UNKNOWN, FULCRUM_UNKNOWN};
 
 /* False where there are too few, or one is not known. */
 static bool sort(double *draws, size_t count)
@@ -34,7 +35,8 @@ struct fulcrum_interval fulcrum_interval_of(double *draws, size_t count)
     double lo = gsl_stats_quantile_from_sorted_data(draws, 1, count, LOW_QUANTILE);
     double hi = gsl_stats_quantile_from_sorted_data(draws, 1, count, HIGH_QUANTILE);
     /* Equal values may come out a rounding error apart. */
-    return (struct fulcrum_interval){lo, fmax(lo, hi)};
+    return (struct fulcrum_interval){
+        lo, fmax(lo, hi), gsl_stats_median_from_sorted_data(draws, 1, count)};
 }
 
 struct fulcrum_interval fulcrum_interval_among(double *draws, size_t count)
@@ -44,5 +46,5 @@ struct fulcrum_interval fulcrum_interval_among(double *draws, size_t count)
     }
     double last = (double)(count - 1);
     return (struct fulcrum_interval){draws[(size_t)floor(LOW_QUANTILE * last)],
-        draws[(size_t)ceil(HIGH_QUANTILE * last)]};
+        draws[(size_t)ceil(HIGH_QUANTILE * last)], draws[(count - 1) / 2]};
 }

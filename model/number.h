@@ -34,6 +34,7 @@ static inline int fulcrum_compare_numbers(const void *a, const void *b)
 struct fulcrum_interval {
     double lo; /* 5 % and 95 % quantiles; lo <= hi, or both NAN */
     double hi;
+    double median; /* of the same draws */
 };
 
 /* A value, or the ratio of two, with its interval. */
@@ -51,7 +52,7 @@ struct fulcrum_interval fulcrum_interval_of(double *draws, size_t count);
 
 /*
  * The same of a quantity that takes certain values only: its ends are among them, the
- * next ones outward.
+ * next ones outward, and so is its median, the lower of two.
  */
 struct fulcrum_interval fulcrum_interval_among(double *draws, size_t count);
 

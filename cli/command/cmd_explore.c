@@ -238,10 +238,6 @@ static enum fulcrum_status end_output(
     return status;
 }
 
-/* Draws behind the interval of each point. */
-#define EXPLORE_DRAWS       24.0
-#define EXPLORE_FEWER_DRAWS 16.0
-#define ALL_DRAWS_POINTS    64
 /* Larger sweeps have neither intervals nor simulated points, unless asked for. */
 #define THOROUGH_POINTS_MOST 256
 
@@ -307,10 +303,7 @@ static enum fulcrum_status start_output(
 
 static double standard_draws(size_t point_count)
 {
-    if (point_count > THOROUGH_POINTS_MOST) {
-        return 0.0;
-    }
-    return point_count <= ALL_DRAWS_POINTS ? EXPLORE_DRAWS : EXPLORE_FEWER_DRAWS;
+    return point_count <= THOROUGH_POINTS_MOST ? FULCRUM_DRAWS : 0.0;
 }
 
 /* Everything that can be refused before the work starts. */

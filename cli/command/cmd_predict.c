@@ -13,9 +13,6 @@
 #include "model/string.h"
 #include "model/try.h"
 
-/* Draws behind the intervals of a single point. */
-#define PREDICT_DRAWS 200.0
-
 struct settings {
     struct fulcrum_design_settings design;
     struct fulcrum_solve_settings solve;
@@ -51,6 +48,11 @@ static void add_outputs(
     if (has) {
         fulcrum_result_number(result, "intervals/coverage_frac", NULL, 0.9);
         fulcrum_result_number(result, "intervals/draws", NULL, prediction->draws);
+    }
+    for (size_t i = 0; i < FULCRUM_OUTPUT_COUNT; i++) {
+        char key[80];
+        (void)snprintf(key, sizeof key, "at_fit/%s", fulcrum_output_name(i));
+        fulcrum_result_number(result, key, NULL, prediction->at_fit[i]);
     }
     for (size_t i = 0; i < FULCRUM_OUTPUT_COUNT; i++) {
         char key[80];
@@ -134,7 +136,7 @@ static enum fulcrum_status run_predict(
     struct fulcrum_predict_options options;
     struct fulcrum_prediction prediction;
     TRY(fulcrum_solve_settings_read(
-        &settings->solve, PREDICT_DRAWS, context, &options, err));
+        &settings->solve, FULCRUM_DRAWS, context, &options, err));
     struct fulcrum_subject *subject = fulcrum_allocate(1, sizeof *subject);
     enum fulcrum_status status = FULCRUM_OK;
     TRY_OR_END(fulcrum_subject_read(&settings->design, context, subject, err));

@@ -218,7 +218,11 @@ struct fulcrum_solve_settings {
 
 extern const struct fulcrum_option fulcrum_interval_option_rows[];
 
-/* `draws` are taken where --intervals is not given. */
+/* Draws behind every interval, unless --intervals asks for others. */
+#define FULCRUM_DRAWS 200.0
+
+/* `draws` are taken where --intervals is not given: FULCRUM_DRAWS, or 0 of very many
+ * points. */
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_solve_settings_read(
     const struct fulcrum_solve_settings *settings, double draws,
     struct fulcrum_context *context, struct fulcrum_predict_options *out,

@@ -121,6 +121,8 @@ void fulcrum_sweep_columns_init(struct fulcrum_sweep_columns *out,
     (void)add_column(out, "method", NULL, FULCRUM_CELL_METHOD, 0);
     (void)add_column(out, "solver_error_rel", NULL, FULCRUM_CELL_NUMBER,
         OFFSET(prediction.solver_error_rel));
+    (void)add_column(out, "steps_per_s_at_fit", NULL, FULCRUM_CELL_NUMBER,
+        offset_in(OFFSET(prediction.at_fit), FULCRUM_OUTPUT_steps_per_s));
     (void)add_column(out, "bottleneck", "bottleneck", FULCRUM_CELL_BOTTLENECK, 0);
     (void)add_column(out, "flags", NULL, FULCRUM_CELL_FLAGS, 0);
     (void)add_column(out, "status", "status", FULCRUM_CELL_STATUS, 0);

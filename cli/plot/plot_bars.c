@@ -661,7 +661,7 @@ static struct fulcrum_interval reach_of(const struct fulcrum_table *table, size_
     double lo = fulcrum_plot_number(table, row, "swing_lo");
     double hi = fulcrum_plot_number(table, row, "swing_hi");
     return (struct fulcrum_interval){
-        fmin(fmin(lo, hi), value), fmax(fmax(lo, hi), value)};
+        fmin(fmin(lo, hi), value), fmax(fmax(lo, hi), value), value};
 }
 
 /* What is the same for all rows of a metric, and "0.57 ms to 3.94 ms" of a field; ""

@@ -60,7 +60,7 @@ void fulcrum_candidates_clear(struct fulcrum_candidates *list);
 
 /* By equations, unless the user asks for another method or an accuracy. */
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_recommend_options(
-    const struct fulcrum_recommend_settings *settings, double draws,
+    const struct fulcrum_recommend_settings *settings,
     struct fulcrum_context *context, struct fulcrum_predict_options *out,
     struct fulcrum_error *err);
 

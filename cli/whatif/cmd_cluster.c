@@ -21,12 +21,8 @@
 #include "model/try.h"
 #include "model/whatif/cluster_study.h"
 
-/* Draws behind the intervals; fewer where there are many points or they are simulated,
- * none where there are very many. */
-#define CLUSTER_DRAWS       200.0
-#define CLUSTER_FEWER_DRAWS 24.0
-
-enum { POINTS_MOST = 100000, ALL_DRAWS_POINTS = 96, DRAWN_POINTS_MOST = 1024 };
+/* Tables of more points have no intervals unless asked for. */
+enum { POINTS_MOST = 100000, DRAWN_POINTS_MOST = 1024 };
 
 /* --scaling: one way, or all of them. */
 enum { SCALINGS = 2, BOTH = SCALINGS };
@@ -122,14 +118,8 @@ static enum fulcrum_status read_solution(const struct settings *settings,
     struct fulcrum_error *err)
 {
     size_t points = plan->devices.count * plan->parts.count * plan->scaling_count;
-    bool is_fast = settings->solve.solver.method == FULCRUM_METHOD_AUTO ||
-                   settings->solve.solver.method == FULCRUM_METHOD_FAST ||
-                   settings->plan.steps_alone;
-    double draws = points > DRAWN_POINTS_MOST              ? 0.0
-                   : is_fast && points <= ALL_DRAWS_POINTS ? CLUSTER_DRAWS
-                                                           : CLUSTER_FEWER_DRAWS;
-    enum fulcrum_status status = fulcrum_solve_settings_read(
-        &settings->solve, draws, context, &plan->predict, err);
+    enum fulcrum_status status = fulcrum_solve_settings_read(&settings->solve,
+        points > DRAWN_POINTS_MOST ? 0.0 : FULCRUM_DRAWS, context, &plan->predict, err);
     if (plan->predict.solver.method == FULCRUM_METHOD_AUTO) {
         plan->predict.solver.method = FULCRUM_METHOD_FAST;
     }

@@ -17,9 +17,6 @@
 #include "model/try.h"
 #include "model/whatif/component_cost.h"
 
-/* Draws behind the intervals: every set of ideal components has as many runs. */
-#define MEMORY_DRAWS 200.0
-
 /*
  * One standard deviation of the cache exponent, as a factor: 90 % of 0.5 x/ 1.3 are the
  * 0.3 to 0.7 (0.32 to 0.77) that Hartstein et al. 2006 find ("Cache miss behavior: is
@@ -27,9 +24,6 @@
  */
 #define EXPONENT_SPREAD_FACTOR 1.3
 #define EXPONENT_PATH          "workload.network.cache_exponent"
-
-/* Of a simulated estimate, where none is given: what is looked for are per cents. */
-#define ESTIMATE_HALF_WIDTH_REL 0.002
 
 enum { MACHINES_MOST = 16, FACTORS_MOST = 1024 };
 
@@ -337,26 +331,17 @@ static enum fulcrum_status run_memory(
     const struct settings *settings = data;
     bool has_factors = settings->cache != NULL || settings->bandwidth != NULL;
     struct fulcrum_progress watch;
-    struct fulcrum_solver_options estimate;
-    struct fulcrum_study_plan plan = {
-        .estimate = &estimate, .watch = fulcrum_watch_show, .watcher = &watch};
+    struct fulcrum_study_plan plan = {.watch = fulcrum_watch_show, .watcher = &watch};
     FULCRUM_USAGE_IF(has_factors && settings->machines != NULL, context, err,
         FULCRUM_ERR_UNSUPPORTED,
         "--machines compares components, not the factors of --cache and "
         "--bandwidth");
-    /*
-     * Differences of some per cent want one method for all versions, and a sharp one:
-     * estimates are simulated, draws solved by equations, unless a method is asked for.
-     */
+    /* Differences of some per cent want one method for all versions, without noise. */
     TRY(fulcrum_solve_settings_read(
-        &settings->solve, MEMORY_DRAWS, context, &plan.predict, err));
-    estimate = plan.predict.solver;
-    if (estimate.method == FULCRUM_METHOD_AUTO) {
+        &settings->solve, FULCRUM_DRAWS, context, &plan.predict, err));
+    if (plan.predict.solver.method == FULCRUM_METHOD_AUTO &&
+        isnan(settings->solve.solver.half_width_rel)) {
         plan.predict.solver.method = FULCRUM_METHOD_FAST;
-        estimate.method = FULCRUM_METHOD_SIMULATE;
-        if (!(estimate.half_width_rel > 0.0)) {
-            estimate.half_width_rel = ESTIMATE_HALF_WIDTH_REL;
-        }
     }
     return has_factors ? answer_systems(settings, &plan, context, err)
                        : answer_components(settings, &plan, context, err);
@@ -403,9 +388,8 @@ const struct fulcrum_command fulcrum_command_memory = {
         "workload; other GPUs and the run are computed from them.\n\nWith --cache or "
         "--bandwidth: runs the same work with other memory systems, relative to the "
         "machine's own. The exponent with which traffic falls as the cache grows is "
-        "drawn (x or / 1.3) unless it is set.\n\nVersions are compared draw by draw. "
-        "Estimates are simulated to 0.2 % and draws solved by equations, unless "
-        "--method chooses one method for both.",
+        "drawn (x or / 1.3) unless it is set.\n\nVersions are compared draw by draw, and "
+        "solved by equations unless --method or --half-width asks for more.",
     .examples = examples,
     .groups = groups,
     .settings_size = sizeof(struct settings),

@@ -12,10 +12,6 @@
 #include "model/try.h"
 #include "model/whatif/node_rows.h"
 
-/* Draws behind the intervals of a row. */
-#define NODE_DRAWS       24.0
-#define NODE_FEWER_DRAWS 16.0
-#define ALL_DRAWS_ROWS   64
 /* More rows have neither intervals nor simulations unless asked for. */
 #define THOROUGH_ROWS_MOST 256
 
@@ -142,7 +138,6 @@ static enum fulcrum_status read_job(struct job *job, struct fulcrum_error *err)
     job->plan.sweep.actor_choice_count = actors->choice_count;
     size_t count = job->expected;
     bool is_thorough = count <= THOROUGH_ROWS_MOST;
-    double draws = count <= ALL_DRAWS_ROWS ? NODE_DRAWS : NODE_FEWER_DRAWS;
     struct fulcrum_predict_options *predict = &job->plan.sweep.predict;
     FULCRUM_USAGE_IF(count > ROWS_MOST, job->context, err, FULCRUM_ERR_RANGE,
         "%zu rows: expected at most %d, with fewer --gpus or --learners", count,
@@ -150,7 +145,7 @@ static enum fulcrum_status read_job(struct job *job, struct fulcrum_error *err)
     job->plan.plateau_frac =
         settings->no_threads_needed ? (double)NAN : settings->plateau_pct / 100.0;
     enum fulcrum_status status = fulcrum_solve_settings_read(
-        &settings->solve, is_thorough ? draws : 0.0, job->context, predict, err);
+        &settings->solve, is_thorough ? FULCRUM_DRAWS : 0.0, job->context, predict, err);
     if (!is_thorough && predict->solver.method == FULCRUM_METHOD_AUTO &&
         isnan(settings->solve.solver.half_width_rel)) {
         predict->solver.method = FULCRUM_METHOD_FAST;

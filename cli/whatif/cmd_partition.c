@@ -17,9 +17,6 @@
 #include "model/whatif/placements.h"
 #include "presets/load/partition_file.h"
 
-/* Every row is answered again for each. */
-#define PARTITION_DRAWS 100.0
-
 struct settings {
     struct fulcrum_design_settings design;
     struct fulcrum_solve_settings solve;
@@ -211,7 +208,7 @@ static enum fulcrum_status answer(const struct settings *settings,
     struct fulcrum_placement_plan plan = {
         .terms = &job->terms, .watch = fulcrum_watch_show, .watcher = &watch};
     TRY(fulcrum_solve_settings_read(
-        &settings->solve, PARTITION_DRAWS, context, &plan.predict, err));
+        &settings->solve, FULCRUM_DRAWS, context, &plan.predict, err));
     job->terms = settings->terms;
     job->terms.envs_each = settings->envs != 0;
     TRY(fulcrum_subject_read(&settings->design, context, &job->subject, err));

@@ -10,9 +10,6 @@
 #include "cli/whatif/candidates.h"
 #include "model/try.h"
 
-/* Draws behind a share of them: 400 tell 0.9 from 0.95. */
-#define COMPARE_DRAWS 400.0
-
 enum { SIDES = 2 };
 
 /* What designs are compared by, unless a metric is named. */
@@ -154,7 +151,7 @@ enum fulcrum_status fulcrum_recommend_compare(
     sides.items = fulcrum_allocate(SIDES, sizeof *sides.items);
     TRY_OR_END(read_metrics(&sides, err));
     TRY_OR_END(fulcrum_recommend_options(
-        settings, COMPARE_DRAWS, context, &sides.options, err));
+        settings, context, &sides.options, err));
     TRY_OR_END(load_sides(&sides, err));
     TRY_OR_END(fulcrum_candidates_predict(&sides, err));
     for (size_t i = 0; i < SIDES && status == FULCRUM_OK; i++) {
@@ -190,7 +187,6 @@ enum fulcrum_status fulcrum_recommend_compare(
         fulcrum_table_ratio(table, "ratio", "A / B", ratio);
         fulcrum_table_number(
             table, "a_beats_b_frac", "A beats B", beats_frac(&sides, i));
-        fulcrum_table_number(table, "ratio_median", NULL, fulcrum_study_median(study));
         fulcrum_table_number(table, "draw_count", NULL, (double)study->column_count);
         has_less |= fulcrum_output_sense(sides.outputs[i]) == FULCRUM_SENSE_LESS;
     }
@@ -204,8 +200,6 @@ end:
 }
 
 /* Which part of a machine to double first. */
-
-#define UPGRADE_DRAWS 200.0
 
 enum { PATHS_MOST = 2, DESIGNS = 9 };
 
@@ -237,7 +231,7 @@ enum fulcrum_status fulcrum_recommend_upgrade(
     enum fulcrum_status status = FULCRUM_OK;
     list.items = fulcrum_allocate(DESIGNS, sizeof *list.items);
     TRY_OR_END(fulcrum_recommend_options(
-        settings, UPGRADE_DRAWS, context, &list.options, err));
+        settings, context, &list.options, err));
     for (size_t i = 0; i < DESIGNS; i++) {
         struct fulcrum_candidate *candidate = &list.items[i];
         fulcrum_string_add(&candidate->name, "%s", upgrades[i].title);

@@ -14,9 +14,6 @@
 #include "model/whatif/recommend.h"
 #include "presets/result/quantity_text.h"
 
-/* Draws behind the interval of an answer. */
-#define FEWEST_DRAWS 48.0
-
 /* Values beyond which a curve takes too much memory to be of use. */
 enum { VALUES_MOST = 20000 };
 
@@ -139,7 +136,8 @@ static void add_finding(struct fulcrum_result *result, const struct question *qu
 
 static void add_answer(struct fulcrum_table *table, const struct question *question)
 {
-    static const struct fulcrum_interval none = {FULCRUM_UNKNOWN, FULCRUM_UNKNOWN};
+    static const struct fulcrum_interval none = {
+        FULCRUM_UNKNOWN, FULCRUM_UNKNOWN, FULCRUM_UNKNOWN};
     const struct fulcrum_fewest_answer *answer = &question->answer;
     const struct fulcrum_fewest *found = &answer->found;
     const struct fulcrum_prediction *there = &answer->prediction;
@@ -174,8 +172,8 @@ static void add_answer(struct fulcrum_table *table, const struct question *quest
             "of steps_per_s there, at 95 %: not among the draws"},
         {"best_solver_error_rel", answer->best_error_rel, none,
             "of steps_per_s where the best is, likewise"},
-        {"within_solver_error", values[found->place], answer->within,
-            "the fewest again; ends by the solver's error, not by draws"},
+        {"within_solver_error", answer->within.median, answer->within,
+            "the fewest at the best fit; ends by the solver's error, not by draws"},
     };
     for (size_t i = 0; i < sizeof quantities / sizeof quantities[0]; i++) {
         fulcrum_table_row(table);
@@ -290,7 +288,7 @@ static enum fulcrum_status find_answer(
     plan->watch = fulcrum_watch_show;
     plan->watcher = &question->watch;
     TRY(fulcrum_recommend_options(
-        settings, FEWEST_DRAWS, question->context, &plan->sweep.predict, err));
+        settings, question->context, &plan->sweep.predict, err));
     TRY(fulcrum_scenario_new(&subject->inputs.scenario, &subject->scenario, err));
     plan->scenario = subject->scenario;
     fulcrum_watch_start(&question->watch, question->context, "draws");

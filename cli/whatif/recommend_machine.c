@@ -17,8 +17,6 @@
 #include "model/whatif/recommend.h"
 #include "presets/result/quantity_text.h"
 
-/* Draws of each machine. */
-#define MACHINE_DRAWS 96.0
 /* The fallback of --max-machines. */
 #define MACHINES_MOST 1000.0
 
@@ -164,7 +162,7 @@ static enum fulcrum_status read_need(struct offers *offers, struct fulcrum_error
         "--max-machines below %.0f",
         MACHINES_MOST);
     return fulcrum_recommend_options(
-        settings, MACHINE_DRAWS, offers->list.context, &offers->list.options, err);
+        settings, offers->list.context, &offers->list.options, err);
 }
 
 static bool runs(const struct offers *offers, size_t i)

@@ -1,11 +1,17 @@
 /* predict.c - everything there is to say about one design point. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The point estimate first, then the draws: each solves the same network with other
- * parameters, and the interval of every output is that of its sorted values. Outputs
- * are thereby consistent with each other within a draw, and no assumption is made about
- * how errors pass through the solver. Draws are solved coarsely, because their noise
- * adds to a spread that is much larger; what a draw cannot run is left out and counted.
+ * The best fit first, then the draws: each solves the same network with other
+ * parameters, and every output is the median of its values, with their interval.
+ * Outputs are thereby consistent with each other within a draw, and no assumption is
+ * made about how errors pass through the solver. What a draw cannot run is left out and
+ * counted.
+ *
+ * Where the best fit is simulated, draws would cost hundreds of simulations. Equations
+ * solve them, and each output is multiplied by what the simulation makes of it at the
+ * best fit (a control variate): the equations' error is much the same nearby. Draws
+ * that the equations may be far off for are simulated, coarsely, because their noise
+ * adds to a spread that is much larger.
  */
 #include "model/predict/predict.h"
 
@@ -24,6 +30,9 @@
  */
 #define DRAW_HALF_WIDTH_REL 0.04
 #define DRAW_MOST_STEPS     1e5
+
+/* The largest error, as the equations tell it, of draws that they solve. */
+#define DRAW_ERROR_MOST 0.11
 
 struct output_row {
     const char *name;
@@ -81,7 +90,7 @@ struct solved_point {
 };
 
 /* Draws whose common part is kept from point to point, the estimate among them. */
-enum { STEMS = 33 };
+enum { STEMS = 513 };
 
 struct fulcrum_predictor {
     const struct fulcrum_scenario *scenario;
@@ -197,20 +206,72 @@ static void fill_values(const struct solved_point *point, double *value)
                 : actor_threads / fmax(machine->learner_core_count, 1.0);
 }
 
-/* How draw k of a point is solved, given how the point itself was. */
-static struct fulcrum_solver_options draw_options(
-    const struct fulcrum_predict_options *options, uint64_t k,
-    enum fulcrum_method method)
+/* How the draws of a point are solved. */
+struct draw_plan {
+    struct fulcrum_solver_options solver;
+    bool may_simulate;
+    double factor[FULCRUM_OUTPUT_COUNT]; /* of what the equations say */
+};
+
+/* Outputs that are shares of what there is: no factor takes them beyond 1. */
+static bool is_share(size_t output)
 {
-    struct fulcrum_solver_options solver = options->solver;
-    /* Draws that the equations may be far off for are simulated, like such points. */
-    if (method == FULCRUM_METHOD_SIMULATE) {
-        solver.method = FULCRUM_METHOD_SIMULATE;
+    return output == FULCRUM_OUTPUT_sample_efficiency_frac ||
+           (output >= FULCRUM_OUTPUT_cpu_thread_busy_frac &&
+               output <= FULCRUM_OUTPUT_sm_active_frac);
+}
+
+/* Given how the point itself was solved. */
+static void plan_draws(struct fulcrum_predictor *predictor,
+    const struct fulcrum_point *point, const struct fulcrum_predict_options *options,
+    const struct fulcrum_prediction *best_fit, struct draw_plan *out)
+{
+    enum fulcrum_method method = options->solver.method;
+    out->solver = options->solver;
+    out->may_simulate =
+        method == FULCRUM_METHOD_AUTO || method == FULCRUM_METHOD_SIMULATE;
+    out->solver.method = out->may_simulate ? FULCRUM_METHOD_FAST : method;
+    for (size_t i = 0; i < FULCRUM_OUTPUT_COUNT; i++) {
+        out->factor[i] = 1.0;
     }
-    solver.seed = fulcrum_stream_seed(solver.seed, options->point_index + 1, k);
-    solver.half_width_rel = DRAW_HALF_WIDTH_REL;
-    solver.max_steps = DRAW_MOST_STEPS;
-    return solver;
+    if (!out->may_simulate || best_fit->method != FULCRUM_METHOD_SIMULATE) {
+        return;
+    }
+    double values[FULCRUM_OUTPUT_COUNT];
+    if (solve_point(predictor, point, &out->solver, NULL) == FULCRUM_OK &&
+        predictor->solved.solution.error_rel <= DRAW_ERROR_MOST) {
+        fill_values(&predictor->solved, values);
+        for (size_t i = 0; i < FULCRUM_OUTPUT_COUNT; i++) {
+            out->factor[i] = values[i] > 0.0 ? best_fit->at_fit[i] / values[i] : 1.0;
+        }
+    }
+}
+
+/* The draw that `point` has the number of. */
+static enum fulcrum_status solve_draw(struct fulcrum_predictor *predictor,
+    const struct fulcrum_point *point, const struct fulcrum_predict_options *options,
+    const struct draw_plan *plan, double *values, struct fulcrum_error *err)
+{
+    struct fulcrum_point drawn = *point;
+    drawn.seed = options->solver.seed;
+    TRY(solve_point(predictor, &drawn, &plan->solver, err));
+    bool simulates =
+        plan->may_simulate && predictor->solved.solution.error_rel > DRAW_ERROR_MOST;
+    if (simulates) {
+        struct fulcrum_solver_options solver = options->solver;
+        solver.method = FULCRUM_METHOD_SIMULATE;
+        solver.seed =
+            fulcrum_stream_seed(solver.seed, options->point_index + 1, point->draw);
+        solver.half_width_rel = DRAW_HALF_WIDTH_REL;
+        solver.max_steps = DRAW_MOST_STEPS;
+        TRY(solve_point(predictor, &drawn, &solver, err));
+    }
+    fill_values(&predictor->solved, values);
+    for (size_t i = 0; i < FULCRUM_OUTPUT_COUNT && !simulates; i++) {
+        values[i] *= plan->factor[i];
+        values[i] = is_share(i) && values[i] > 1.0 ? 1.0 : values[i];
+    }
+    return FULCRUM_OK;
 }
 
 /* Solves the draws one after the other; those that cannot run are not counted. */
@@ -218,20 +279,18 @@ static void solve_draws(struct fulcrum_predictor *predictor,
     const struct fulcrum_point *point, const struct fulcrum_predict_options *options,
     struct fulcrum_prediction *out)
 {
+    struct draw_plan plan;
     size_t ran = 0;
     size_t agreed = 0;
+    plan_draws(predictor, point, options, out, &plan);
     for (size_t i = 0; i < predictor->draw_count; i++) {
         double *values = predictor->draws + i * FULCRUM_OUTPUT_COUNT;
-        uint64_t k = (uint64_t)i + 1;
         struct fulcrum_point drawn = *point;
-        drawn.draw = k;
-        drawn.seed = options->solver.seed;
-        struct fulcrum_solver_options solver = draw_options(options, k, out->method);
+        drawn.draw = (uint64_t)i + 1;
         for (size_t j = 0; j < FULCRUM_OUTPUT_COUNT; j++) {
             values[j] = FULCRUM_UNKNOWN;
         }
-        if (solve_point(predictor, &drawn, &solver, NULL) == FULCRUM_OK) {
-            fill_values(&predictor->solved, values);
+        if (solve_draw(predictor, &drawn, options, &plan, values, NULL) == FULCRUM_OK) {
             ran++;
             agreed += predictor->solved.solution.bottleneck == out->bottleneck;
         }
@@ -271,6 +330,7 @@ static enum fulcrum_status add_intervals(struct fulcrum_predictor *predictor,
         struct fulcrum_interval interval = fulcrum_interval_of(column, ran);
         out->lo[i] = interval.lo;
         out->hi[i] = interval.hi;
+        out->value[i] = interval.median;
     }
     return FULCRUM_OK;
 }
@@ -311,7 +371,8 @@ enum fulcrum_status fulcrum_predictor_run(struct fulcrum_predictor *predictor,
         predictor->solved.replicas.count * predictor->solved.replicas.steps_per_request;
     const struct fulcrum_solution *solution = &predictor->solved.solution;
     *out = (struct fulcrum_prediction){0};
-    fill_values(&predictor->solved, out->value);
+    fill_values(&predictor->solved, out->at_fit);
+    memcpy(out->value, out->at_fit, sizeof out->value);
     out->method = solution->method;
     out->bottleneck = solution->bottleneck;
     out->bottleneck_agree_frac = 1.0;
@@ -332,15 +393,14 @@ enum fulcrum_status fulcrum_predictor_run(struct fulcrum_predictor *predictor,
 
 enum fulcrum_status fulcrum_predictor_draw(struct fulcrum_predictor *predictor,
     const struct fulcrum_point *point, const struct fulcrum_predict_options *options,
-    double *values, struct fulcrum_error *err)
+    const struct fulcrum_prediction *best_fit, double *values,
+    struct fulcrum_error *err)
 {
-    struct fulcrum_point drawn = *point;
-    drawn.seed = options->solver.seed;
-    struct fulcrum_solver_options solver =
-        draw_options(options, point->draw, options->solver.method);
-    TRY(solve_point(predictor, &drawn, &solver, err));
-    fill_values(&predictor->solved, values);
-    return FULCRUM_OK;
+    struct fulcrum_point undrawn = *point;
+    struct draw_plan plan;
+    undrawn.draw = 0;
+    plan_draws(predictor, &undrawn, options, best_fit, &plan);
+    return solve_draw(predictor, point, options, &plan, values, err);
 }
 
 const double *fulcrum_predictor_draws(

@@ -53,7 +53,8 @@ enum fulcrum_predicted {
 };
 
 struct fulcrum_prediction {
-    double value[FULCRUM_OUTPUT_COUNT];
+    double value[FULCRUM_OUTPUT_COUNT]; /* medians over the draws; without, at_fit */
+    double at_fit[FULCRUM_OUTPUT_COUNT]; /* at the best fit: every number at its value */
     bool has_interval;
     double lo[FULCRUM_OUTPUT_COUNT]; /* 5 % and 95 % quantiles over the draws */
     double hi[FULCRUM_OUTPUT_COUNT];
@@ -75,10 +76,11 @@ struct fulcrum_predict_options {
 };
 
 /*
- * Predicts one design point and, from draws of the calibrations and priors, intervals.
- * Draw k uses the same parameters at every point, so that differences between points
- * are not blurred. Each draw is solved by the method of the point estimate, simulations
- * more coarsely.
+ * Predicts one design point and, from draws of the calibrations and priors, medians and
+ * intervals. Draw k uses the same parameters at every point, so that differences between
+ * points are not blurred. Where simulations are allowed, equations solve the draws, moved
+ * to where the simulation of the best fit is; draws that the equations may be far off
+ * for are simulated, coarsely.
  *   varied   on top of the scenario's settings
  *   fails    as fulcrum_scenario_design and fulcrum_solve
  */
@@ -129,13 +131,14 @@ const double *fulcrum_predictor_draws(
 /*
  * One draw of a point, point->draw from 1: the same values as its row among the draws
  * of the whole point, whose prediction need not be at hand.
- *   options  with the method of the point where that is a simulation
+ *   best_fit of the same point and options; only its method and at_fit are read
  *   values   FULCRUM_OUTPUT_COUNT, untouched on failure
  *   fails    as fulcrum_predict: where the draw cannot run
  */
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_predictor_draw(
     struct fulcrum_predictor *predictor, const struct fulcrum_point *point,
-    const struct fulcrum_predict_options *options, double *values,
+    const struct fulcrum_predict_options *options,
+    const struct fulcrum_prediction *best_fit, double *values,
     struct fulcrum_error *err);
 
 /*

@@ -2,11 +2,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "model/study/study.h"
 
-#include <gsl/gsl_statistics_double.h>
+#include <gsl/gsl_math.h>
 #include <math.h>
 #include <stdlib.h>
 
 #include "model/number.h"
+#include "model/parallel.h"
 #include "model/try.h"
 
 enum fulcrum_status fulcrum_study_new(size_t design_count, size_t value_count,
@@ -83,26 +84,34 @@ void fulcrum_table_output(struct fulcrum_table *table, const char *key,
         has ? prediction->hi[output] : FULCRUM_UNKNOWN);
 }
 
-/* The estimate, solved as it is to be, then the draws. */
-static enum fulcrum_status predict_design(const struct fulcrum_study_plan *plan,
-    struct fulcrum_predictor *predictor, struct fulcrum_study *study, size_t index,
-    struct fulcrum_error *err)
+/* Designs from `first` on, predicted at the same time. */
+struct shift {
+    const struct fulcrum_study_plan *plan;
+    struct fulcrum_study *study;
+    size_t first;
+    size_t count;
+    struct worker {
+        struct fulcrum_predictor *predictor;
+        enum fulcrum_status status; /* of its design */
+        struct fulcrum_error err;
+    } *workers; /* one a design */
+};
+
+static void predict_design(void *context, size_t slot)
 {
+    struct shift *shift = context;
+    const struct fulcrum_study_plan *plan = shift->plan;
+    struct worker *worker = &shift->workers[slot];
+    size_t index = shift->first + slot;
     const struct fulcrum_point point = {
         plan->designs[index].varied, plan->designs[index].varied_count, 0, 0};
-    struct fulcrum_predict_options options = plan->predict;
     struct fulcrum_prediction prediction;
-    if (plan->estimate != NULL) {
-        options.draws = 0.0;
-        options.solver = *plan->estimate;
+    worker->status = fulcrum_predictor_run(
+        worker->predictor, &point, &plan->predict, &prediction, &worker->err);
+    if (worker->status == FULCRUM_OK) {
+        fulcrum_study_keep(
+            shift->study, index, &prediction, worker->predictor, plan->outputs);
     }
-    TRY(fulcrum_predictor_run(predictor, &point, &options, &prediction, err));
-    if (plan->estimate != NULL && plan->predict.draws >= 1.0) {
-        struct fulcrum_prediction again;
-        TRY(fulcrum_predictor_run(predictor, &point, &plan->predict, &again, err));
-    }
-    fulcrum_study_keep(study, index, &prediction, predictor, plan->outputs);
-    return FULCRUM_OK;
 }
 
 /* The predictor loses its draws with the first design that is asked of it. */
@@ -126,30 +135,57 @@ static enum fulcrum_status add_values(const struct fulcrum_study_plan *plan,
     return FULCRUM_OK;
 }
 
+/* The shift's designs: predictions at the same time, then what follows from them. */
+static enum fulcrum_status work_shift(struct shift *shift, struct fulcrum_error *err)
+{
+    if (shift->plan->outputs != NULL) {
+        fulcrum_parallel_each(shift->count, predict_design, shift);
+    }
+    for (size_t i = 0; i < shift->count; i++) {
+        struct worker *worker = &shift->workers[i];
+        if (worker->status != FULCRUM_OK && err != NULL) {
+            *err = worker->err;
+        }
+        TRY(worker->status);
+        TRY(add_values(
+            shift->plan, worker->predictor, shift->study, shift->first + i, err));
+    }
+    return FULCRUM_OK;
+}
+
 enum fulcrum_status fulcrum_study_run(const struct fulcrum_study_plan *plan,
     struct fulcrum_study **out, struct fulcrum_error *err)
 {
-    struct fulcrum_study *study = NULL;
-    struct fulcrum_predictor *predictor = NULL;
+    struct shift shift = {.plan = plan};
+    size_t most = GSL_MIN(fulcrum_parallel_threads(), plan->design_count);
     enum fulcrum_status status = FULCRUM_OK;
     TRY(fulcrum_study_new(plan->design_count, plan->value_count,
-        (size_t)plan->predict.draws, &study, err));
-    TRY_OR_END(fulcrum_predictor_new(plan->scenario, &predictor, err));
-    for (size_t i = 0; i < plan->design_count; i++) {
-        if (plan->outputs != NULL) {
-            TRY_OR_END(predict_design(plan, predictor, study, i, err));
-        }
-        TRY_OR_END(add_values(plan, predictor, study, i, err));
-        double done_frac = (double)(i + 1) / (double)plan->design_count;
+        (size_t)plan->predict.draws, &shift.study, err));
+    shift.workers = calloc(most + 1, sizeof *shift.workers);
+    TRY_OR_END(shift.workers != NULL
+                   ? FULCRUM_OK
+                   : fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "designs side by side"));
+    for (size_t i = 0; i < most; i++) {
+        TRY_OR_END(
+            fulcrum_predictor_new(plan->scenario, &shift.workers[i].predictor, err));
+    }
+    for (; shift.first < plan->design_count; shift.first += shift.count) {
+        shift.count = GSL_MIN(most, plan->design_count - shift.first);
+        TRY_OR_END(work_shift(&shift, err));
+        double done_frac =
+            (double)(shift.first + shift.count) / (double)plan->design_count;
         if (plan->watch != NULL && plan->watch(plan->watcher, done_frac) != 0) {
             TRY_OR_END(fulcrum_fail(err, FULCRUM_ERR_INTERRUPTED, "interrupted"));
         }
     }
-    *out = study;
-    study = NULL;
+    *out = shift.study;
+    shift.study = NULL;
 end:
-    fulcrum_predictor_free(predictor);
-    fulcrum_study_free(study);
+    for (size_t i = 0; shift.workers != NULL && i < most; i++) {
+        fulcrum_predictor_free(shift.workers[i].predictor);
+    }
+    free(shift.workers);
+    fulcrum_study_free(shift.study);
     return status;
 }
 
@@ -165,14 +201,8 @@ struct fulcrum_ratio fulcrum_study_interval(
     }
     struct fulcrum_interval interval =
         fulcrum_interval_of(study->column, study->column_count);
-    return (struct fulcrum_ratio){number(context, 0), interval.lo, interval.hi};
-}
-
-double fulcrum_study_median(const struct fulcrum_study *study)
-{
-    return study->column_count > 1 ? gsl_stats_median_from_sorted_data(
-                                         study->column, 1, study->column_count)
-                                   : FULCRUM_UNKNOWN;
+    double value = isnan(interval.median) ? number(context, 0) : interval.median;
+    return (struct fulcrum_ratio){value, interval.lo, interval.hi};
 }
 
 double fulcrum_study_share(const struct fulcrum_study *study,

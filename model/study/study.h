@@ -57,8 +57,6 @@ struct fulcrum_study_plan {
     const enum fulcrum_predicted *outputs;  /* as above; NULL: nothing is predicted */
     size_t value_count;                     /* outputs, and what `add` writes */
     struct fulcrum_predict_options predict; /* draws: 0 for no intervals */
-    /* How estimates are solved; NULL: as the draws, by `predict`. */
-    const struct fulcrum_solver_options *estimate;
     /* Further values of a design that can be made in a draw; NULL: none. */
     void (*add)(void *context, struct fulcrum_study *study, size_t index, size_t draw,
         const struct fulcrum_design *design);
@@ -76,12 +74,10 @@ FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_study_run(
 /* A number made from one draw of all designs. */
 typedef double fulcrum_study_number(const void *context, size_t draw);
 
-/* That of the estimate, with the 90 % interval of the draws in which it is finite. */
+/* Its median over the draws in which it is finite, with their 90 % interval; without
+ * draws that of the estimate. */
 struct fulcrum_ratio fulcrum_study_interval(
     struct fulcrum_study *study, fulcrum_study_number *number, const void *context);
-
-/* The median of the draws behind the last interval; NAN: it has no ends. */
-double fulcrum_study_median(const struct fulcrum_study *study);
 
 /* Its mean over the draws in which it is not NAN: of 0 and 1 a share. */
 double fulcrum_study_share(const struct fulcrum_study *study,

@@ -183,11 +183,8 @@ enum fulcrum_status fulcrum_sweep_probe_draw(struct fulcrum_sweep_probe *probe,
         probe->settings, probe->setting_count, (uint64_t)draw, 0};
     struct fulcrum_predict_options options = probe->plan->predict;
     options.point_index = point->index;
-    /* Draws are simulated where the point was. */
-    if (point->prediction.method == FULCRUM_METHOD_SIMULATE) {
-        options.solver.method = FULCRUM_METHOD_SIMULATE;
-    }
-    return fulcrum_predictor_draw(probe->predictor, &drawn, &options, values, err);
+    return fulcrum_predictor_draw(
+        probe->predictor, &drawn, &options, &point->prediction, values, err);
 }
 
 /*
@@ -642,7 +639,8 @@ static size_t collect(
 struct fulcrum_best_along fulcrum_sweep_best_along(
     const struct fulcrum_sweep_best *best, size_t metric, size_t axis)
 {
-    const struct fulcrum_interval unknown = {FULCRUM_UNKNOWN, FULCRUM_UNKNOWN};
+    const struct fulcrum_interval unknown = {
+        FULCRUM_UNKNOWN, FULCRUM_UNKNOWN, FULCRUM_UNKNOWN};
     struct fulcrum_best_along along = {0, unknown, unknown, unknown, unknown, unknown,
         FULCRUM_UNKNOWN, FULCRUM_UNKNOWN};
     if (best == NULL) {

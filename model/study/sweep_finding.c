@@ -116,14 +116,24 @@ static struct fulcrum_interval ratios_at(const struct fulcrum_sweep_finding *fin
     size_t metric, size_t axis, const struct fulcrum_interval *at)
 {
     const struct fulcrum_sweep_axis *along = &finding->plan->axes[axis];
-    struct fulcrum_interval ratios = {FULCRUM_UNKNOWN, FULCRUM_UNKNOWN};
+    struct fulcrum_interval ratios = {
+        FULCRUM_UNKNOWN, FULCRUM_UNKNOWN, FULCRUM_UNKNOWN};
     bool has_ends = !isnan(at->lo) && finding->plan->axis_count == 1;
     for (size_t i = 0; has_ends && i < along->count; i++) {
         double ratio = fulcrum_sweep_profile_ratio(finding->profile, metric, axis, i);
         ratios.lo = along->values[i] <= at->lo ? ratio : ratios.lo;
+        ratios.median = along->values[i] <= at->median ? ratio : ratios.median;
         ratios.hi = along->values[i] <= at->hi ? ratio : ratios.hi;
     }
     return ratios;
+}
+
+/* The median of the draws with their interval; without draws what the points say. */
+static void add_estimate(struct fulcrum_table *table, const char *key,
+    const char *title, double without, const struct fulcrum_interval *draws)
+{
+    fulcrum_table_estimate(table, key, title,
+        isnan(draws->median) ? without : draws->median, draws->lo, draws->hi);
 }
 
 /* One metric along one axis, of which only the best is known where it is too long. */
@@ -153,24 +163,22 @@ static void add_optimum(const struct fulcrum_sweep_finding *finding, size_t metr
         table, "output", NULL, fulcrum_output_name(fulcrum_sweep_metric(metric)));
     fulcrum_table_text(table, "metric", "best of", metric_words[metric]);
     fulcrum_table_text(table, "path", "over", along->field->path);
-    fulcrum_table_estimate(
-        table, "value", "best", best->value, draws.value.lo, draws.value.hi);
-    fulcrum_table_estimate(
-        table, "best", "at", best->varied[axis], draws.at.lo, draws.at.hi);
-    fulcrum_table_estimate(table, "best_ratio", "CPU/GPU ratio", best->cpu_gpu_ratio,
-        draws.ratio.lo, draws.ratio.hi);
+    add_estimate(table, "value", "best", best->value, &draws.value);
+    add_estimate(table, "best", "at", best->varied[axis], &draws.at);
+    add_estimate(
+        table, "best_ratio", "CPU/GPU ratio", best->cpu_gpu_ratio, &draws.ratio);
     fulcrum_table_number(table, "actor_count", "actors", best->actor_count);
     for (size_t i = 0; i < sizeof limits / sizeof limits[0]; i++) {
         const struct fulcrum_interval ratios =
             ratios_at(finding, metric, axis, limits[i].ends);
-        fulcrum_table_estimate(table, limits[i].keys[0], limits[i].title,
+        add_estimate(table, limits[i].keys[0], limits[i].title,
             has_plateau ? along->values[limits[i].at] : FULCRUM_UNKNOWN,
-            limits[i].ends->lo, limits[i].ends->hi);
-        fulcrum_table_estimate(table, limits[i].keys[1], NULL,
+            limits[i].ends);
+        add_estimate(table, limits[i].keys[1], NULL,
             has_plateau ? fulcrum_sweep_profile_ratio(
                               finding->profile, metric, axis, limits[i].at)
                         : FULCRUM_UNKNOWN,
-            ratios.lo, ratios.hi);
+            &ratios);
     }
     fulcrum_table_text(
         table, "shape", "shape", has_plateau ? shape_names[shape_of(&plateau)] : NULL);

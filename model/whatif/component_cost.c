@@ -324,12 +324,15 @@ static void add_components(struct fulcrum_study *study,
         const struct split in_order = {study, i, IN_ORDER};
         const struct split mean = {study, i, MEAN};
         bool is_gpu = fulcrum_ideal_is_gpu(i);
-        const struct component component = {rows[i].name, rows[i].meaning,
+        struct component component = {rows[i].name, rows[i].meaning,
             is_gpu ? saved_s(study, i) : FULCRUM_UNKNOWN,
             is_kernel(i) ? kernels_s : 0.0, shares[i],
             fulcrum_study_interval(study, split_run, &in_order),
             fulcrum_study_interval(study, split_run, &mean),
             fulcrum_study_ratio(study, (size_t)1 << i, 0, FULCRUM_MEMORY_STEPS_PER_S)};
+        /* Medians of shares do not add up; shares of the medians do. */
+        component.in_order.value = split_run(&in_order, 0);
+        component.mean.value = split_run(&mean, 0);
         add_component(out->components, study, machine, &component);
         if (is_gpu && !(fabs(component.gpu_s) > STUCK_FRAC * gpu_s)) {
             fulcrum_result_note_print(out->result, "notes",
@@ -341,6 +344,7 @@ static void add_components(struct fulcrum_study *study,
     }
     const struct split what_is_left = {study, 0, REST};
     struct fulcrum_ratio rest = fulcrum_study_interval(study, split_run, &what_is_left);
+    rest.value = split_run(&what_is_left, 0);
     const struct component all_else = {"rest", "the rest: environments on the CPU",
         FULCRUM_UNKNOWN, 0.0,
         {rest.value, rest.value, rest.value, rest.value, rest.value, rest.value}, rest,

@@ -93,8 +93,10 @@ static void search_need(const struct job *job,
         }
     }
     struct fulcrum_interval interval = fulcrum_interval_among(column, ran);
-    out->threads.lo = interval.lo;
-    out->threads.hi = interval.hi;
+    if (!isnan(interval.median)) {
+        out->threads =
+            (struct fulcrum_ratio){interval.median, interval.lo, interval.hi};
+    }
     free(column);
 }
 

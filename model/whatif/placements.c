@@ -207,22 +207,25 @@ static void place_stages(const struct fulcrum_sharing_terms *terms,
             design->run.sm_count / design->machine.gpu.sm_count));
 }
 
-/* Whole loops with actors on the CPU: n instances on each GPU used. */
+/* Whole loops with actors on the CPU, in all draws: n instances on each GPU used. */
 static void place_actors(const struct fulcrum_placement_plan *plan, double gpu_count,
-    uint64_t draw, struct fulcrum_placement *row)
+    struct fulcrum_predictor *predictor, struct fulcrum_study *study, size_t index,
+    struct fulcrum_placement *row)
 {
+    static const enum fulcrum_predicted outputs[] = {
+        FULCRUM_OUTPUT_steps_per_s, FULCRUM_OUTPUT_COUNT};
     const struct fulcrum_setting instances = {
         fulcrum_field_find("run.instances_per_gpu"), row->instances, NULL};
-    const struct fulcrum_point point = {&instances, 1, draw, plan->predict.solver.seed};
-    struct fulcrum_predict_options options = plan->predict;
+    const struct fulcrum_point point = {&instances, 1, 0, 0};
     struct fulcrum_prediction prediction;
     struct fulcrum_error why = {FULCRUM_OK, ""};
-    options.draws = 0.0;
-    if (fulcrum_predict(plan->scenario, &point, &options, &prediction, &why) !=
+    row->steps_per_s = FULCRUM_UNKNOWN;
+    if (fulcrum_predictor_run(predictor, &point, &plan->predict, &prediction, &why) !=
         FULCRUM_OK) {
         keep_reason(row, &why);
         return;
     }
+    fulcrum_study_keep(study, index, &prediction, predictor, outputs);
     const double *value = prediction.value;
     put_rate(row, value[FULCRUM_OUTPUT_steps_per_s] / gpu_count,
         value[FULCRUM_OUTPUT_gpu_w] / gpu_count);
@@ -234,40 +237,56 @@ static void place_actors(const struct fulcrum_placement_plan *plan, double gpu_c
     row->placed.memory_byte = FULCRUM_UNKNOWN;
 }
 
+/* Asked before each piece of work. */
+static enum fulcrum_status watch(const struct fulcrum_placement_plan *plan, size_t done,
+    size_t all, struct fulcrum_error *err)
+{
+    FAIL_IF(plan->watch(plan->watcher, (double)done / (double)all) != 0, err,
+        FULCRUM_ERR_INTERRUPTED, "interrupted");
+    return FULCRUM_OK;
+}
+
 /* Every row in one draw: itself in draw 0, where it cannot run nothing after that. */
 static enum fulcrum_status answer_draw(const struct fulcrum_placement_plan *plan,
     struct fulcrum_study *study, size_t draw, struct fulcrum_placements *out,
     struct fulcrum_error *err)
 {
     const struct fulcrum_point point = {NULL, 0, draw, plan->predict.solver.seed};
-    bool is_resident = fulcrum_design_is_resident(&out->design);
     struct fulcrum_design design = out->design;
     bool is_known =
-        draw == 0 || !is_resident ||
+        draw == 0 ||
         fulcrum_scenario_design(plan->scenario, &point, &design, NULL) == FULCRUM_OK;
     for (size_t i = 0; i < out->count; i++) {
         struct fulcrum_placement row = out->rows[i];
-        double done = (double)(draw * out->count + i);
-        double all = (double)((study->draw_count + 1) * out->count);
-        FAIL_IF(plan->watch(plan->watcher, done / all) != 0, err,
-            FULCRUM_ERR_INTERRUPTED, "interrupted");
+        TRY(watch(plan, draw * out->count + i, (study->draw_count + 1) * out->count,
+            err));
         if (draw > 0 && (isnan(row.steps_per_s) || !is_known)) {
             continue;
         }
         row.steps_per_s = FULCRUM_UNKNOWN;
-        if (is_resident) {
-            place_stages(plan->terms, &design, &row);
-        } else {
-            place_actors(plan, out->design.run.gpu_count, draw, &row);
-        }
+        place_stages(plan->terms, &design, &row);
         *fulcrum_study_at(study, i, draw) = row.steps_per_s;
         if (draw == 0) {
             out->rows[i] = row;
         }
     }
-    FAIL_IF(isnan(out->rows[0].steps_per_s), err, FULCRUM_ERR_INFEASIBLE,
-        "exclusive: %s", out->rows[0].reason);
     return FULCRUM_OK;
+}
+
+static enum fulcrum_status answer_actors(const struct fulcrum_placement_plan *plan,
+    struct fulcrum_study *study, struct fulcrum_placements *out,
+    struct fulcrum_error *err)
+{
+    struct fulcrum_predictor *predictor = NULL;
+    enum fulcrum_status status = FULCRUM_OK;
+    TRY(fulcrum_predictor_new(plan->scenario, &predictor, err));
+    for (size_t i = 0; i < out->count && status == FULCRUM_OK; i++) {
+        place_actors(
+            plan, out->design.run.gpu_count, predictor, study, i, &out->rows[i]);
+        status = watch(plan, i + 1, out->count, err);
+    }
+    fulcrum_predictor_free(predictor);
+    return status;
 }
 
 enum fulcrum_status fulcrum_placements_find(const struct fulcrum_placement_plan *plan,
@@ -288,12 +307,20 @@ enum fulcrum_status fulcrum_placements_find(const struct fulcrum_placement_plan 
     TRY(fulcrum_study_new(out->count, 1, (size_t)plan->predict.draws, &study, err));
     out->draws = (double)study->draw_count;
     enum fulcrum_status status = FULCRUM_OK;
-    for (size_t k = 0; k <= study->draw_count && status == FULCRUM_OK; k++) {
-        status = answer_draw(plan, study, k, out, err);
+    if (!is_resident) {
+        TRY_OR_END(answer_actors(plan, study, out, err));
+    }
+    for (size_t k = 0; is_resident && k <= study->draw_count; k++) {
+        TRY_OR_END(answer_draw(plan, study, k, out, err));
+    }
+    if (isnan(out->rows[0].steps_per_s)) {
+        TRY_OR_END(fulcrum_fail(err, FULCRUM_ERR_INFEASIBLE, "exclusive: %s",
+            out->rows[0].reason));
     }
     for (size_t i = 0; i < out->count; i++) {
         out->rows[i].speedup = fulcrum_study_ratio(study, i, 0, 0);
     }
+end:
     fulcrum_study_free(study);
     return status;
 }

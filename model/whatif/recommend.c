@@ -450,6 +450,23 @@ static enum fulcrum_status ask_curve(
     return FULCRUM_OK;
 }
 
+/* The median of the draws' answers, and of their bests, in place of the estimate's. */
+static enum fulcrum_status move_to_median(
+    struct curve *curve, struct fulcrum_error *err)
+{
+    struct fulcrum_fewest_answer *answer = curve->answer;
+    const double *values = curve->plan->sweep.axes->values;
+    answer->found.place = 0;
+    while (values[answer->found.place] < answer->value.median) {
+        answer->found.place++;
+    }
+    answer->found.best_value = answer->best.median;
+    curve->draw = 0;
+    TRY(ask_curve(curve, answer->found.place, &answer->found.value, err));
+    answer->prediction = curve->points[answer->found.place].prediction;
+    return FULCRUM_OK;
+}
+
 static enum fulcrum_status ask_draws(struct curve *curve, struct fulcrum_error *err)
 {
     const struct fulcrum_fewest_plan *plan = curve->plan;
@@ -469,16 +486,23 @@ static enum fulcrum_status ask_draws(struct curve *curve, struct fulcrum_error *
         } else if (status != FULCRUM_ERR_INFEASIBLE) {
             return status;
         }
-        double at_answer = FULCRUM_UNKNOWN;
-        status = ask_curve(curve, answer->found.place, &at_answer, err);
-        if (status == FULCRUM_OK && !isnan(at_answer)) {
-            curve->columns[1][metric_count++] = at_answer;
-        }
     }
     answer->draws = (double)count;
     answer->value = fulcrum_interval_among(curve->columns[0], count);
-    answer->metric = fulcrum_interval_of(curve->columns[1], metric_count);
     answer->best = fulcrum_interval_of(curve->columns[2], count);
+    if (!isnan(answer->value.median)) {
+        TRY(move_to_median(curve, err));
+    }
+    for (curve->draw = 1; curve->draw <= draw_count; curve->draw++) {
+        double at_answer = FULCRUM_UNKNOWN;
+        TRY(ask_curve(curve, answer->found.place, &at_answer, err));
+        if (!isnan(at_answer)) {
+            curve->columns[1][metric_count++] = at_answer;
+        }
+    }
+    answer->metric = fulcrum_interval_of(curve->columns[1], metric_count);
+    answer->found.value =
+        isnan(answer->metric.median) ? answer->found.value : answer->metric.median;
     return FULCRUM_OK;
 }
 
@@ -552,7 +576,8 @@ static enum fulcrum_status ask_estimate(struct curve *curve, struct fulcrum_erro
                           metric == FULCRUM_OUTPUT_steps_per_j_system;
     answer->prediction = curve->points[found->place].prediction;
     answer->best_error_rel = curve->points[found->best].prediction.solver_error_rel;
-    answer->within = (struct fulcrum_interval){FULCRUM_UNKNOWN, FULCRUM_UNKNOWN};
+    answer->within = (struct fulcrum_interval){
+        FULCRUM_UNKNOWN, FULCRUM_UNKNOWN, axis->values[found->place]};
     if (!goes_with_rate) {
         return FULCRUM_OK;
     }
@@ -562,7 +587,7 @@ static enum fulcrum_status ask_estimate(struct curve *curve, struct fulcrum_erro
     TRY(shift_answer(curve, -1.0, &hi, err));
     /* Errors change by leaps, which a search may step over. */
     double at = curve->plan->sweep.axes->values[found->place];
-    answer->within = (struct fulcrum_interval){fmin(lo, at), fmax(hi, at)};
+    answer->within = (struct fulcrum_interval){fmin(lo, at), fmax(hi, at), at};
     return FULCRUM_OK;
 }
 

@@ -139,7 +139,7 @@ struct fulcrum_fewest_answer {
     struct fulcrum_fewest found;          /* on the estimate's curve */
     struct fulcrum_prediction prediction; /* there */
     struct fulcrum_interval value;  /* of the field, over the draws' own answers */
-    struct fulcrum_interval metric; /* at the estimate's answer */
+    struct fulcrum_interval metric; /* at the answer */
     struct fulcrum_interval best;
     double draws;                   /* that have an answer */
     bool is_rising;                 /* the metric has no plateau within the range */

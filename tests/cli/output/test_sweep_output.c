@@ -174,13 +174,13 @@ TEST(test_columns_are_all_few_or_named)
     struct fulcrum_result *head = new_head();
     start(&f, 0.0);
     fulcrum_sweep_columns_init(&columns, head, &f.plan, NULL);
-    CU_ASSERT_EQUAL(columns.count, 4 + 2 + 1 + FULCRUM_OUTPUT_COUNT + 5);
+    CU_ASSERT_EQUAL(columns.count, 4 + 2 + 1 + FULCRUM_OUTPUT_COUNT + 6);
     CU_ASSERT_EQUAL(titled(&columns), 2 + 1 + 6 + 2);
     CU_ASSERT_STRING_EQUAL(columns.items[4].title, "machine.cpu.thread_count");
     CU_ASSERT_STRING_EQUAL(columns.items[columns.count - 1].title, "status");
     start(&f, 2.0);
     fulcrum_sweep_columns_init(&columns, head, &f.plan, NULL);
-    CU_ASSERT_EQUAL(columns.count, 4 + 2 + 1 + 3 * FULCRUM_OUTPUT_COUNT + 5);
+    CU_ASSERT_EQUAL(columns.count, 4 + 2 + 1 + 3 * FULCRUM_OUTPUT_COUNT + 6);
     ASSERT_FAILS(
         fulcrum_sweep_columns_keep(&columns, "status,step_per_s", &context, &err),
         FULCRUM_ERR_UNKNOWN_NAME, "did you mean 'steps_per_s'?");

@@ -134,22 +134,118 @@ TEST(test_a_machine_without_gpu_has_no_gpu_figures)
     CU_ASSERT(p.value[FULCRUM_OUTPUT_steps_per_s] > 0);
 }
 
-/* Half of the draws vary too little for the equations: they count all the same. */
+/* Batches of half the actors, and a step and a batch time known to 15 %. */
+struct uncertain {
+    struct fulcrum_design design;
+    struct fulcrum_calibration *calibration;
+    const struct fulcrum_calibration *calibrations[1];
+    struct fulcrum_scenario_inputs inputs;
+    struct fulcrum_scenario *scenario;
+    struct fulcrum_predictor *predictor;
+};
+
+static void open_uncertain(struct uncertain *u, const char *settings)
+{
+    u->design = gpu_design();
+    designs_set(&u->design, settings);
+    u->calibration =
+        designs_calibration(&u->design, "workload.step.mean_s", 2e-3, 3e-4);
+    designs_add_log(u->calibration, "workload.network.per_batch_s", 1.2e-3, 2e-4);
+    u->calibrations[0] = u->calibration;
+    u->inputs = (struct fulcrum_scenario_inputs){
+        .base = &u->design, .calibrations = u->calibrations, .calibration_count = 1};
+    ASSERT_OK(fulcrum_scenario_new(&u->inputs, &u->scenario, NULL));
+    ASSERT_OK(fulcrum_predictor_new(u->scenario, &u->predictor, NULL));
+}
+
+static void close_uncertain(struct uncertain *u)
+{
+    fulcrum_predictor_free(u->predictor);
+    fulcrum_scenario_free(u->scenario);
+    fulcrum_calibration_free(u->calibration);
+}
+
+enum { UNCERTAIN_DRAWS = 60 };
+
+/* Medians and ends beside those of draws that are simulated, each by itself. */
+static void check_draws(const char *settings, double tolerance)
+{
+    struct uncertain u;
+    struct fulcrum_prediction told;
+    double rates[UNCERTAIN_DRAWS];
+    const size_t rate = FULCRUM_OUTPUT_steps_per_s;
+    const struct fulcrum_predict_options options = {
+        .solver = {.seed = 3}, .draws = UNCERTAIN_DRAWS};
+    const struct fulcrum_predict_options one = {
+        .solver = {
+            .method = FULCRUM_METHOD_SIMULATE, .seed = 5, .half_width_rel = 0.005}};
+    open_uncertain(&u, settings);
+    ASSERT_OK(fulcrum_predictor_run(u.predictor, &nominal, &options, &told, NULL));
+    CU_ASSERT_EQUAL(told.method, FULCRUM_METHOD_SIMULATE);
+    CU_ASSERT_EQUAL(told.draws, (double)UNCERTAIN_DRAWS);
+    for (size_t k = 0; k < UNCERTAIN_DRAWS; k++) {
+        const struct fulcrum_point point = {NULL, 0, k + 1, 3};
+        struct fulcrum_prediction alone;
+        ASSERT_OK(fulcrum_predictor_run(u.predictor, &point, &one, &alone, NULL));
+        rates[k] = alone.value[rate];
+    }
+    struct fulcrum_interval interval = fulcrum_interval_of(rates, UNCERTAIN_DRAWS);
+    assert_close("5 %", told.lo[rate], interval.lo, tolerance);
+    assert_close("median", told.value[rate], interval.median, tolerance);
+    assert_close("95 %", told.hi[rate], interval.hi, tolerance);
+    CU_ASSERT(told.hi[rate] / told.lo[rate] > 1.2);
+    ASSERT_OK(fulcrum_predictor_run(u.predictor, &nominal, &one, &told, NULL));
+    CU_ASSERT_EQUAL(told.value[rate], told.at_fit[rate]);
+    close_uncertain(&u);
+}
+
+TEST(test_draws_by_equations_are_those_of_simulations)
+{
+    check_draws("workload.batching.policy=fixed workload.batching.population_frac=0.5 "
+                "run.actor_count=60",
+        0.02);
+}
+
+/* Slices of time: the equations tell of an error that no factor takes off. */
 TEST(test_draws_that_the_equations_refuse_are_simulated)
 {
-    struct fulcrum_design design = cpu_design();
-    designs_set(&design,
-        "workload.step.law=lognormal workload.step.cv=0.201 run.actor_count=5");
-    struct fulcrum_calibration *calibration =
-        designs_calibration(&design, "workload.step.cv", 0.201, 0.02);
-    const struct fulcrum_calibration *calibrations[] = {calibration};
-    struct fulcrum_scenario_inputs inputs = {
-        .base = &design, .calibrations = calibrations, .calibration_count = 1};
-    struct fulcrum_predict_options options = {.solver = {.seed = 3}, .draws = 40};
-    struct fulcrum_prediction p = predict(&inputs, &options);
-    CU_ASSERT_EQUAL(p.method, FULCRUM_METHOD_FAST);
-    CU_ASSERT_EQUAL(p.draws, 40.0);
-    fulcrum_calibration_free(calibration);
+    check_draws("workload.step.law=lognormal workload.step.cv=1.5 run.actor_count=60 "
+                "machine.cpu.slice_s=1e-3 machine.cpu.thread_count=24 "
+                "machine.cpu.core_count=24",
+        0.05);
+}
+
+/* The centre of each point is a simulation with noise of its own; nothing else moves
+ * the ends from one to the next. */
+TEST(test_bands_do_not_jump)
+{
+    enum { POINTS = 24 };
+    struct uncertain u;
+    double ends[3][POINTS];
+    const size_t rate = FULCRUM_OUTPUT_steps_per_s;
+    const struct fulcrum_predict_options options = {
+        .solver = {.seed = 3, .half_width_rel = 0.01}, .draws = 200};
+    open_uncertain(
+        &u, "workload.batching.policy=fixed workload.batching.population_frac=0.5");
+    for (size_t i = 0; i < POINTS; i++) {
+        const struct fulcrum_setting actors = {
+            fulcrum_field_find("run.actor_count"), 40.0 + 4.0 * (double)i, NULL};
+        const struct fulcrum_point point = {&actors, 1, 0, 0};
+        struct fulcrum_prediction told;
+        ASSERT_OK(fulcrum_predictor_run(u.predictor, &point, &options, &told, NULL));
+        ends[0][i] = log(told.lo[rate]);
+        ends[1][i] = log(told.value[rate]);
+        ends[2][i] = log(told.hi[rate]);
+        CU_ASSERT(ends[0][i] < ends[1][i] && ends[1][i] < ends[2][i]);
+    }
+    for (size_t k = 0; k < 3; k++) {
+        for (size_t i = 1; i + 1 < POINTS; i++) {
+            /* Three half-widths of 0.01, the middle one twice: sd 0.0125. */
+            double bend = ends[k][i - 1] - 2.0 * ends[k][i] + ends[k][i + 1];
+            CU_ASSERT(fabs(bend) < 0.04);
+        }
+    }
+    close_uncertain(&u);
 }
 
 /* CPU-bound: X is inversely proportional to the step time, and so are its quantiles. */

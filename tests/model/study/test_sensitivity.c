@@ -138,7 +138,7 @@ TEST(test_chances_spread_as_draws_do)
     /* Quantiles at 5 % of 4000 draws and 1024 points: about 2 %. */
     assert_close("5 %", spread.lo, prediction.lo[output], 0.05);
     assert_close("95 %", spread.hi, prediction.hi[output], 0.05);
-    assert_close("value", f->result->values[0], prediction.value[output], 1e-12);
+    assert_close("value", f->result->values[0], prediction.at_fit[output], 1e-12);
     fulcrum_scenario_free(scenario);
 }
 

@@ -96,9 +96,12 @@ TEST(test_cells_are_those_of_a_loop)
             double alone[VALUES];
             predict_alone(bench, i, k, alone);
             const double *cells = fulcrum_study_at(bench->study, i, k);
-            CU_ASSERT_EQUAL(cells[0], alone[0]);
+            const double *fit = bench->study->predictions[i].at_fit;
+            double rate = k > 0 ? cells[0] : fit[outputs[0]];
+            double watts = k > 0 ? cells[1] : fit[outputs[1]];
+            CU_ASSERT_EQUAL(rate, alone[0]);
             /* Watts of this machine may not be known. */
-            CU_ASSERT(cells[1] == alone[1] || (isnan(cells[1]) && isnan(alone[1])));
+            CU_ASSERT(watts == alone[1] || (isnan(watts) && isnan(alone[1])));
             CU_ASSERT_EQUAL(cells[2], alone[2]);
         }
         CU_ASSERT_EQUAL(
@@ -115,6 +118,8 @@ static void check_interval(
         gsl_stats_quantile_from_sorted_data(draws, 1, count, 0.05), 1e-15);
     assert_close(what, told.hi,
         gsl_stats_quantile_from_sorted_data(draws, 1, count, 0.95), 1e-15);
+    assert_close(what, told.value,
+        gsl_stats_quantile_from_sorted_data(draws, 1, count, 0.5), 1e-15);
 }
 
 TEST(test_ratios_are_taken_within_draws)
@@ -135,10 +140,6 @@ TEST(test_ratios_are_taken_within_draws)
     struct fulcrum_ratio ratio = fulcrum_study_ratio(bench->study, 2, 0, 0);
     check_interval("value", value, values, DRAWS);
     check_interval("ratio", ratio, ratios, DRAWS);
-    predict_alone(bench, 0, 0, one);
-    predict_alone(bench, 2, 0, other);
-    CU_ASSERT_EQUAL(value.value, other[0]);
-    CU_ASSERT_EQUAL(ratio.value, other[0] / one[0]);
     /* What both do not know of a step cancels. */
     CU_ASSERT(ratio.hi / ratio.lo < value.hi / value.lo);
 }
@@ -167,9 +168,8 @@ TEST(test_draws_that_cannot_run_are_left_out)
     assert_close("share", fulcrum_study_share(study, is_below, study), 2.0 / 3, 1e-15);
     double ratios[] = {0.5, 3.0, 0.5};
     struct fulcrum_ratio ratio = fulcrum_study_ratio(study, 1, 0, 0);
-    CU_ASSERT_EQUAL(ratio.value, 2.0);
+    CU_ASSERT_EQUAL(ratio.value, 0.5);
     CU_ASSERT_EQUAL(study->column_count, 3);
-    CU_ASSERT_EQUAL(fulcrum_study_median(study), 0.5);
     check_interval("ratio", ratio, ratios, 3);
     fulcrum_study_free(study);
     fulcrum_study_free(NULL);
@@ -194,28 +194,6 @@ TEST(test_a_duel_counts_draws)
     fulcrum_study_free(study);
 }
 
-/* Estimates by a simulation beside draws by equations: neither touches the other. */
-TEST(test_estimates_may_be_solved_otherwise)
-{
-    static const struct fulcrum_solver_options by_events = {
-        .method = FULCRUM_METHOD_SIMULATE, .seed = 1, .half_width_rel = 0.02};
-    struct bench *solved = start();
-    struct bench *mixed = start();
-    mixed->plan.estimate = &by_events;
-    run(solved);
-    run(mixed);
-    CU_ASSERT_EQUAL(mixed->study->predictions[0].method, FULCRUM_METHOD_SIMULATE);
-    CU_ASSERT_EQUAL(solved->study->predictions[0].method, FULCRUM_METHOD_FAST);
-    double off =
-        *fulcrum_study_at(mixed->study, 0, 0) / *fulcrum_study_at(solved->study, 0, 0) -
-        1.0;
-    CU_ASSERT(fabs(off) < 0.05 && fabs(off) > 1e-9);
-    for (size_t k = 1; k <= DRAWS; k++) {
-        CU_ASSERT_EQUAL(*fulcrum_study_at(solved->study, 0, k),
-            *fulcrum_study_at(mixed->study, 0, k));
-    }
-}
-
 static int stop_at_two_thirds(void *watcher, double done_frac)
 {
     (*(int *)watcher)++;
@@ -230,7 +208,7 @@ TEST(test_work_can_be_stopped_and_refused)
     bench->plan.watcher = &calls;
     CU_ASSERT_EQUAL(
         fulcrum_study_run(&bench->plan, &bench->study, NULL), FULCRUM_ERR_INTERRUPTED);
-    CU_ASSERT_EQUAL(calls, 2);
+    CU_ASSERT(calls >= 1 && calls <= 2);
     CU_ASSERT_PTR_NULL(bench->study);
     bench->settings[1] =
         (struct fulcrum_setting){fulcrum_field_find("run.sm_count"), 1e5, NULL};

@@ -319,7 +319,8 @@ TEST(test_work_can_be_stopped_and_refused)
         .watcher = &calls};
     CU_ASSERT_EQUAL(
         fulcrum_component_costs_add(&plan, &costs, NULL), FULCRUM_ERR_INTERRUPTED);
-    CU_ASSERT_EQUAL(calls, FULCRUM_IDEAL_SETS / 2);
+    /* Once after each shift of as many designs as there are threads. */
+    CU_ASSERT(calls >= 1 && calls <= FULCRUM_IDEAL_SETS / 2);
     place_close(&place);
 
     /* A memory that holds nothing fails in a sentence. */

@@ -155,7 +155,7 @@ static void search_alone(const struct bench *bench, double *threads, size_t coun
     fulcrum_scenario_free(scenario);
 }
 
-/* The column beside a row holds the estimate, and the ends of all draws. */
+/* The column beside a row holds the median of all draws, and their ends. */
 TEST(test_needs_are_those_of_the_search)
 {
     static const double gpus[] = {2};
@@ -165,15 +165,10 @@ TEST(test_needs_are_those_of_the_search)
     bench->plan.sweep.predict.draws = 6;
     find_rows(bench);
     search_alone(bench, threads, 7);
-    double least = threads[1];
-    double most = threads[1];
-    for (size_t k = 2; k < 7; k++) {
-        least = fmin(least, threads[k]);
-        most = fmax(most, threads[k]);
-    }
-    CU_ASSERT_EQUAL(number(bench, 0, "threads_needed"), threads[0]);
-    CU_ASSERT_EQUAL(number(bench, 0, "threads_needed_lo"), least);
-    CU_ASSERT_EQUAL(number(bench, 0, "threads_needed_hi"), most);
+    struct fulcrum_interval interval = fulcrum_interval_among(threads + 1, 6);
+    CU_ASSERT_EQUAL(number(bench, 0, "threads_needed"), interval.median);
+    CU_ASSERT_EQUAL(number(bench, 0, "threads_needed_lo"), threads[1]);
+    CU_ASSERT_EQUAL(number(bench, 0, "threads_needed_hi"), threads[6]);
 }
 
 /* What another program with the same equations found for eight GPUs that share 40
