@@ -3,6 +3,7 @@
 #include "calibrate/reference/comparison.h"
 
 #include <assert.h>
+#include <gsl/gsl_cdf.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -87,7 +88,8 @@ struct fulcrum_compared *fulcrum_comparison_add(struct fulcrum_comparison *compa
         .half_width = seen->half_width,
         .predicted = predicted,
         .lo = NAN,
-        .hi = NAN};
+        .hi = NAN,
+        .bare = {NAN, NAN, NAN}};
     for (size_t i = 0; i < FULCRUM_BASELINE_COUNT; i++) {
         item->baseline[i] = NAN;
     }
@@ -100,13 +102,71 @@ const struct fulcrum_observation *fulcrum_compared_observation(
     return &comparison->reference->points[item->point].observations[item->observation];
 }
 
+/* Half of a 90 % interval of a normal law, in standard deviations. */
+#define HALF_OF_90 1.6448536269514722
+
+/* ln(value) as a law with another standard deviation on either side of the median. */
+struct law {
+    double median;
+    double sd_lo;
+    double sd_hi;
+};
+
+static struct law law_of(const struct fulcrum_compared *item)
+{
+    return (struct law){.median = log(item->predicted),
+        .sd_lo = fmax(0.0, log(item->predicted / item->lo)) / HALF_OF_90,
+        .sd_hi = fmax(0.0, log(item->hi / item->predicted)) / HALF_OF_90};
+}
+
+static double quantile(const struct law *law, double probability)
+{
+    double z = gsl_cdf_ugaussian_Pinv(probability);
+    return law->median + z * (z < 0.0 ? law->sd_lo : law->sd_hi);
+}
+
+double fulcrum_compared_nominal(const struct fulcrum_compared *item)
+{
+    if (isnan(item->lo)) {
+        return FULCRUM_UNKNOWN;
+    }
+    const struct law law = law_of(item);
+    double off = log(item->observed) - law.median;
+    double sd = off < 0.0 ? law.sd_lo : law.sd_hi;
+    double z = sd > 0.0 ? fabs(off) / sd : (fabs(off) > 0.0 ? HUGE_VAL : 0.0);
+    return 2.0 * gsl_cdf_ugaussian_P(z) - 1.0;
+}
+
+/* Twice the mean pinball loss over the quantiles, here at the middles of hundredths. */
+static double crps_of(const struct fulcrum_compared *item)
+{
+    enum { PARTS = 100 };
+    const struct law law = law_of(item);
+    double observed = log(item->observed);
+    double sum = 0.0;
+    for (int i = 0; i < PARTS; i++) {
+        double probability = ((double)i + 0.5) / PARTS;
+        double over = observed - quantile(&law, probability);
+        sum += over * (probability - (over < 0.0 ? 1.0 : 0.0));
+    }
+    return 2.0 * sum / PARTS;
+}
+
+/* The width, and 2 / alpha times what the observation is beyond it. */
+static double interval_score_of(const struct fulcrum_compared *item)
+{
+    double lo = log(item->lo);
+    double hi = log(item->hi);
+    double observed = log(item->observed);
+    double beyond = fmax(0.0, fmax(lo - observed, observed - hi));
+    return hi - lo + 2.0 / 0.1 * beyond;
+}
+
 struct fulcrum_comparison_errors fulcrum_comparison_errors(
     const struct fulcrum_comparison *comparison, const char *series,
     enum fulcrum_comparison_filter filter, int baseline)
 {
     struct fulcrum_comparison_errors sum = {.count = 0};
-    double with_interval = 0.0;
-    double covered = 0.0;
     for (size_t i = 0; i < comparison->count; i++) {
         const struct fulcrum_compared *item = &comparison->items[i];
         double value = baseline < 0 ? item->predicted : item->baseline[baseline];
@@ -125,18 +185,23 @@ struct fulcrum_comparison_errors fulcrum_comparison_errors(
         sum.max_frac = fmax(sum.max_frac, fabs(error));
         sum.bias_frac += error;
         if (baseline < 0 && !isnan(item->lo)) {
-            with_interval += 1.0;
-            /* Within the interval, where rounding may have moved the observation. */
-            double slack = isnan(item->half_width) ? 0.0 : item->half_width;
-            bool is_covered = item->observed >= item->lo - slack &&
-                              item->observed <= item->hi + slack;
-            covered += is_covered ? 1.0 : 0.0;
+            sum.interval_count++;
+            double nominal = fulcrum_compared_nominal(item);
+            sum.covered_frac += nominal <= 0.9 ? 1.0 : 0.0;
+            sum.half_covered_frac += nominal <= 0.5 ? 1.0 : 0.0;
+            sum.interval_score += interval_score_of(item);
+            sum.crps += crps_of(item);
         }
     }
     double count = sum.count > 0 ? (double)sum.count : (double)NAN;
     sum.mape_frac /= count;
     sum.smape_frac /= count;
     sum.bias_frac /= count;
-    sum.covered_frac = with_interval > 0.0 ? covered / with_interval : (double)NAN;
+    double intervals =
+        sum.interval_count > 0 ? (double)sum.interval_count : (double)NAN;
+    sum.covered_frac /= intervals;
+    sum.half_covered_frac /= intervals;
+    sum.interval_score /= intervals;
+    sum.crps /= intervals;
     return sum;
 }

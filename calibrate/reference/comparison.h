@@ -5,15 +5,12 @@
 
 #include "model/design/calibration.h"
 #include "model/design/reference.h"
+#include "model/number.h"
 
 /* What of a reference a calibration's fit has seen, as its notes tell. */
 
-/*
- * Keys of the notes, both lists "A, B, C". The first has NAME or NAME:SERIES of each
- * reference, the second NAME:INDEX of each point of them that was held out.
- */
-#define FULCRUM_NOTE_FITTED_TO "fitted_to"
-
+/* The key of the note beside FULCRUM_NOTE_FITTED_TO: NAME:INDEX of each point of them
+ * that was held out. */
 #define FULCRUM_NOTE_HELD_OUT "held_out"
 
 /* Whether such a list has an item; NULL is a list of none. */
@@ -56,7 +53,12 @@ struct fulcrum_compared {
     double predicted;
     double lo; /* 90 % interval of `predicted`; NAN: none */
     double hi;
-    bool is_fitted; /* the point was seen by the fit that predicts it */
+    /* Median and 90 % interval of the parameters alone, and which of
+     * fulcrum_discrepancy_names is in `lo` and `hi` besides; NAN: none is. */
+    struct fulcrum_interval bare;
+    size_t discrepancy;
+    double doublings; /* fulcrum_design_doublings_unseen */
+    bool is_fitted;   /* the point was seen by the fit that predicts it */
     double baseline[FULCRUM_BASELINE_COUNT]; /* NAN where it does not apply */
 };
 
@@ -69,12 +71,18 @@ struct fulcrum_comparison {
 /* Shares of the observed values, over those points that a filter admits. */
 struct fulcrum_comparison_errors {
     size_t count;
-    double mape_frac;    /* mean of |predicted - observed| / observed */
-    double smape_frac;   /* mean of 2 |predicted - observed| / (predicted + observed) */
-    double max_frac;     /* largest |predicted - observed| / observed */
-    double bias_frac;    /* mean of (predicted - observed) / observed */
-    double covered_frac; /* of points with an interval: within it, widened by the
-                            half-width of the observation; NAN: none has one */
+    double mape_frac;  /* mean of |predicted - observed| / observed */
+    double smape_frac; /* mean of 2 |predicted - observed| / (predicted + observed) */
+    double max_frac;   /* largest |predicted - observed| / observed */
+    double bias_frac;  /* mean of (predicted - observed) / observed */
+    /* Of points with an interval; NAN: none has one. Quantiles are taken as those of a
+     * law that is normal in logarithms on either side of the prediction. */
+    size_t interval_count;
+    double covered_frac;      /* within it */
+    double half_covered_frac; /* within the 50 % interval */
+    double interval_score;    /* of the 90 % interval of ln(value), Gneiting and Raftery
+                                 2007, JASA, equation 43; less is better */
+    double crps;              /* continuous ranked probability score of ln(value) */
 };
 
 enum fulcrum_comparison_filter {
@@ -96,6 +104,10 @@ struct fulcrum_compared *fulcrum_comparison_add(struct fulcrum_comparison *compa
 /* What an item of a comparison observed. Borrowed. */
 const struct fulcrum_observation *fulcrum_compared_observation(
     const struct fulcrum_comparison *comparison, const struct fulcrum_compared *item);
+
+/* The share of points whose central interval of that probability holds the observation
+ * is that of those whose value here is no more; NAN: no interval. */
+double fulcrum_compared_nominal(const struct fulcrum_compared *item);
 
 /*
  * The errors of the predictions, or of a baseline.

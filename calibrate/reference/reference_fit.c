@@ -746,6 +746,34 @@ end:
     return status;
 }
 
+/* The most environments per hardware thread among the points that the fit saw. */
+static enum fulcrum_status seen_envs_per_thread(const struct fulcrum_reference_fit *fit,
+    const struct fulcrum_reference_fit_plan *plan, double *out,
+    struct fulcrum_error *err)
+{
+    *out = 0.0;
+    for (size_t i = 0; i < fit->figure_count; i++) {
+        const struct fulcrum_figure *figure = &fit->figures[i].figure;
+        const struct fulcrum_reference *from =
+            plan->model.references[figure->reference];
+        struct fulcrum_design design = from->design;
+        struct fulcrum_setting settings[FULCRUM_POINT_SETTINGS_MOST];
+        size_t count = 0;
+        TRY(fulcrum_point_settings(from, figure->point, settings, &count, err));
+        for (size_t k = 0; k < count; k++) {
+            if (settings[k].text == NULL) {
+                TRY(fulcrum_field_set_number(
+                    settings[k].field, &design, settings[k].number, err));
+            }
+        }
+        if (is_seen(fit, figure)) {
+            *out = fmax(*out, design.run.actor_count * design.run.envs_per_actor /
+                                  design.machine.cpu.thread_count);
+        }
+    }
+    return FULCRUM_OK;
+}
+
 enum fulcrum_status fulcrum_reference_fit_apply(const struct fulcrum_reference_fit *fit,
     const struct fulcrum_reference_fit_plan *plan,
     struct fulcrum_calibration *calibration, struct fulcrum_error *err)
@@ -777,6 +805,14 @@ enum fulcrum_status fulcrum_reference_fit_apply(const struct fulcrum_reference_f
                 b->prior.path,
                 fit->mode.covariance[i] * natural_slope(a) * natural_slope(b), err));
         }
+    }
+    struct fulcrum_parameter most = {.path = "run.seen_envs_per_thread",
+        .scale = FULCRUM_SCALE_LINEAR,
+        .origin = FULCRUM_ORIGIN_MEASURED,
+        .source = "the most among the points that the fit saw"};
+    TRY(seen_envs_per_thread(fit, plan, &most.value, err));
+    if (most.value > 0.0) {
+        TRY(fulcrum_calibration_add_parameter(calibration, &most, err));
     }
     TRY(apply_draws(fit, calibration, err));
     /* What the priors say of themselves is no longer so. */

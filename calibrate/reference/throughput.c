@@ -11,6 +11,7 @@
 
 #include <assert.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,6 +22,7 @@
 #include "model/predict/predict.h"
 #include "model/predict/to_network.h"
 #include "model/try.h"
+#include "presets/load/preset.h"
 
 enum { PATHS_MOST = 24 };
 
@@ -551,9 +553,11 @@ struct job {
     struct fulcrum_throughput *model; /* of the baselines */
     struct fulcrum_prediction *points;
     double *drawn_per_s; /* point by point, FULCRUM_POINT_DRAWS each */
-    double *work;        /* of the draws of one figure, or of one of all figures; the
-                            next two share its allocation */
-    double *env_count;   /* the fitted points of one series */
+    double *bare_per_s;  /* in the same allocation, as the doublings of each point */
+    double *doublings;
+    double *work;      /* of the draws of one figure, or of one of all figures; the
+                          next two share its allocation */
+    double *env_count; /* the fitted points of one series */
     double *steps_per_s;
     size_t fitted_count;
 };
@@ -563,7 +567,6 @@ struct job {
 static void set_ratio(
     const struct job *job, size_t over, size_t under, struct fulcrum_compared *item)
 {
-    const enum fulcrum_predicted rate = FULCRUM_OUTPUT_steps_per_s;
     size_t count = 0;
     for (size_t k = 0; k < FULCRUM_POINT_DRAWS; k++) {
         double ratio = job->drawn_per_s[over * FULCRUM_POINT_DRAWS + k] /
@@ -573,9 +576,25 @@ static void set_ratio(
         }
     }
     const struct fulcrum_interval interval = fulcrum_interval_of(job->work, count);
-    item->predicted = job->points[over].value[rate] / job->points[under].value[rate];
+    item->predicted = interval.median;
     item->lo = interval.lo;
     item->hi = interval.hi;
+}
+
+/* What the interval would be without the model's discrepancy. */
+static void set_bare(const struct job *job, struct fulcrum_compared *item)
+{
+    size_t count = 0;
+    for (size_t k = 0; k < FULCRUM_POINT_DRAWS; k++) {
+        double rate = job->bare_per_s[item->point * FULCRUM_POINT_DRAWS + k];
+        if (!isnan(rate)) {
+            job->work[count++] = rate;
+        }
+    }
+    item->bare = fulcrum_interval_of(job->work, count);
+    item->doublings = job->doublings[item->point];
+    item->discrepancy =
+        fulcrum_calibration_note(job->calibration, FULCRUM_NOTE_FITTED_TO) != NULL;
 }
 
 static void set_prediction(
@@ -594,6 +613,9 @@ static void set_prediction(
         item->predicted = point->value[outputs[measure]];
         item->lo = point->lo[outputs[measure]];
         item->hi = point->hi[outputs[measure]];
+    }
+    if (measure == RATE) {
+        set_bare(job, item);
     }
 }
 
@@ -673,14 +695,18 @@ static enum fulcrum_status predict_figures(struct job *job, struct fulcrum_error
     size_t most = FULCRUM_POINT_DRAWS + count;
     job->points = calloc(points + 1, sizeof *job->points);
     job->drawn_per_s =
-        calloc(points * FULCRUM_POINT_DRAWS + 1, sizeof *job->drawn_per_s);
+        calloc(points * (2 * FULCRUM_POINT_DRAWS + 1) + 1, sizeof *job->drawn_per_s);
     job->work = calloc(3 * most, sizeof *job->work);
     FAIL_IF(job->points == NULL || job->drawn_per_s == NULL || job->work == NULL, err,
         FULCRUM_ERR_NO_MEMORY, "no memory for a reference");
     job->env_count = job->work + most;
     job->steps_per_s = job->work + 2 * most;
-    const struct fulcrum_reference_prediction to = {
-        .points = job->points, .drawn_per_s = job->drawn_per_s};
+    job->bare_per_s = job->drawn_per_s + points * FULCRUM_POINT_DRAWS;
+    job->doublings = job->bare_per_s + points * FULCRUM_POINT_DRAWS;
+    const struct fulcrum_reference_prediction to = {.points = job->points,
+        .drawn_per_s = job->drawn_per_s,
+        .bare_per_s = job->bare_per_s,
+        .doublings = job->doublings};
     TRY(fulcrum_reference_predict(job->reference, job->calibration, &to, err));
     for (size_t i = 0; i < count; i++) {
         const struct fulcrum_figure *figure = &job->model->figures[i];
@@ -729,12 +755,6 @@ end:
     return status;
 }
 
-/*
- * A simulation says the value. Its draws would cost hundreds of simulations, so the
- * fast method solves them, and what it says is multiplied by what the simulation makes
- * of it at the calibration's own values: its error is much the same nearby.
- */
-
 #define SEED           1
 #define HALF_WIDTH_REL 0.002
 #define MOST_STEPS     2e7
@@ -767,33 +787,17 @@ static enum fulcrum_status predict_point(struct fulcrum_predictor *predictor,
     const struct fulcrum_point *point, struct fulcrum_prediction *out,
     double *drawn_per_s, struct fulcrum_error *err)
 {
-    const struct fulcrum_predict_options exact = {
+    const struct fulcrum_predict_options options = {
         .solver = {.method = FULCRUM_METHOD_SIMULATE,
             .seed = SEED,
             .half_width_rel = HALF_WIDTH_REL,
-            .max_steps = MOST_STEPS}};
-    const struct fulcrum_predict_options quick = {
-        .solver = {.method = FULCRUM_METHOD_FAST, .seed = SEED},
+            .max_steps = MOST_STEPS},
         .draws = FULCRUM_POINT_DRAWS};
-    struct fulcrum_prediction drawn;
-    TRY(fulcrum_predictor_run(predictor, point, &exact, out, err));
-    TRY(fulcrum_predictor_run(predictor, point, &quick, &drawn, err));
-    /* Moves what the fast method's draws say to where the simulation is. */
-    out->has_interval = drawn.has_interval;
-    out->draws = drawn.draws;
-    out->bottleneck_agree_frac = drawn.bottleneck_agree_frac;
-    for (size_t i = 0; i < FULCRUM_OUTPUT_COUNT; i++) {
-        double factor =
-            drawn.value[i] > 0.0 ? out->value[i] / drawn.value[i] : (double)NAN;
-        out->lo[i] = drawn.lo[i] * factor;
-        out->hi[i] = drawn.hi[i] * factor;
-    }
-    const enum fulcrum_predicted rate = FULCRUM_OUTPUT_steps_per_s;
-    double factor = out->value[rate] / drawn.value[rate];
     size_t count = 0;
+    TRY(fulcrum_predictor_run(predictor, point, &options, out, err));
     const double *draws = fulcrum_predictor_draws(predictor, &count);
     for (size_t k = 0; drawn_per_s != NULL && k < count; k++) {
-        drawn_per_s[k] = factor * draws[k * FULCRUM_OUTPUT_COUNT + rate];
+        drawn_per_s[k] = draws[k * FULCRUM_OUTPUT_COUNT + FULCRUM_OUTPUT_steps_per_s];
     }
     return FULCRUM_OK;
 }
@@ -852,13 +856,58 @@ static enum fulcrum_status predict_stages(struct fulcrum_predictor *predictor,
     return FULCRUM_OK;
 }
 
+/* The discrepancy that goes with a calibration, learnt without the reference. */
+static enum fulcrum_status load_discrepancy(const struct fulcrum_reference *reference,
+    const struct fulcrum_calibration *calibration, struct fulcrum_calibration **out,
+    struct fulcrum_error *err)
+{
+    TRY(fulcrum_discrepancy_load(&calibration, 1, out, err));
+    for (size_t i = 0; *out != NULL && i < (*out)->parameter_count; i++) {
+        struct fulcrum_parameter parameter = (*out)->parameters[i];
+        char name[FULCRUM_DISCREPANCY_NAME_SIZE];
+        fulcrum_discrepancy_without(parameter.path, reference->name, name);
+        const struct fulcrum_quantity *without =
+            fulcrum_calibration_quantity(*out, name);
+        if (without != NULL) {
+            parameter.value = without->value;
+            parameter.standard_error =
+                without->value * log(without->hi / without->value);
+            TRY(fulcrum_calibration_add_parameter(*out, &parameter, err));
+        }
+    }
+    return FULCRUM_OK;
+}
+
+/* Takes what the model is off by out of the draws of a point. */
+static enum fulcrum_status make_bare(struct fulcrum_predictor *predictor,
+    const struct fulcrum_point *point, const double *drawn_per_s, double *bare_per_s,
+    double *doublings, struct fulcrum_error *err)
+{
+    struct fulcrum_point drawn = *point;
+    const struct fulcrum_design *design = NULL;
+    for (size_t k = 0; k < FULCRUM_POINT_DRAWS; k++) {
+        drawn.draw = k + 1;
+        bare_per_s[k] = drawn_per_s[k];
+        if (!isnan(drawn_per_s[k])) {
+            TRY(fulcrum_predictor_design(predictor, &drawn, &design, err));
+            bare_per_s[k] /= fulcrum_design_discrepancy(design);
+        }
+    }
+    TRY(fulcrum_predictor_design(predictor, point, &design, err));
+    *doublings = fulcrum_design_doublings_unseen(design);
+    return FULCRUM_OK;
+}
+
 enum fulcrum_status fulcrum_reference_predict(const struct fulcrum_reference *reference,
     const struct fulcrum_calibration *calibration,
     const struct fulcrum_reference_prediction *out, struct fulcrum_error *err)
 {
+    struct fulcrum_calibration *discrepancy = NULL;
+    TRY(load_discrepancy(reference, calibration, &discrepancy, err));
+    const struct fulcrum_calibration *const calibrations[] = {calibration, discrepancy};
     const struct fulcrum_scenario_inputs inputs = {.base = &reference->design,
-        .calibrations = &calibration,
-        .calibration_count = 1};
+        .calibrations = calibrations,
+        .calibration_count = discrepancy != NULL ? 2 : 1};
     struct fulcrum_scenario *scenario = NULL;
     struct fulcrum_predictor *predictor = NULL;
     enum fulcrum_status status = FULCRUM_OK;
@@ -873,6 +922,10 @@ enum fulcrum_status fulcrum_reference_predict(const struct fulcrum_reference *re
         TRY_OR_END(
             fulcrum_point_settings(reference, i, settings, &point.varied_count, err));
         TRY_OR_END(predict_point(predictor, &point, &out->points[i], drawn_per_s, err));
+        if (out->bare_per_s != NULL) {
+            TRY_OR_END(make_bare(predictor, &point, drawn_per_s,
+                out->bare_per_s + i * FULCRUM_POINT_DRAWS, &out->doublings[i], err));
+        }
         if (out->stages != NULL) {
             TRY_OR_END(predict_stages(
                 predictor, &point, &out->points[i], &out->stages[i], err));
@@ -881,5 +934,6 @@ enum fulcrum_status fulcrum_reference_predict(const struct fulcrum_reference *re
 end:
     fulcrum_predictor_free(predictor);
     fulcrum_scenario_free(scenario);
+    fulcrum_calibration_free(discrepancy);
     return status;
 }

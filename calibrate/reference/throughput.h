@@ -123,6 +123,10 @@ struct fulcrum_reference_prediction {
      * the interval is; draw k of two points is of the same errors. NAN: cannot run.
      */
     double *drawn_per_s;
+    /* NULL, or the same without what the model is off by; and with it, of each point,
+     * how often the environments that a fit has seen would be doubled. */
+    double *bare_per_s;
+    double *doublings;
     /*
      * NULL, or the stages that a recorder sees. Steps and an actor's own hand-off share
      * the CPU station as their times do; the host station is the server's hand-off.
@@ -134,14 +138,23 @@ struct fulcrum_reference_prediction {
 };
 
 /*
- * Predicts every point: by simulation, with 90 % intervals of the fast method's draws
- * of the calibration's errors, moved along with the value. `measure` and `validate`
- * both say this.
- *   fails        as fulcrum_point_settings and fulcrum_predict
+ * Predicts every point: by simulation, with medians and 90 % intervals of draws of the
+ * calibration's errors and of the model's discrepancy, as it is without this reference
+ * among those that it was learnt from. `measure` and `validate` both say this.
+ *   fails        as fulcrum_point_settings, fulcrum_predict and fulcrum_discrepancy_load
  */
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_reference_predict(
     const struct fulcrum_reference *reference,
     const struct fulcrum_calibration *calibration,
     const struct fulcrum_reference_prediction *out, struct fulcrum_error *err);
+
+/*
+ * The name of the quantity of a discrepancy's preset that is a parameter without a
+ * reference: "discrepancy without pipeline-ant-mlp", its ends one standard deviation of
+ * the logarithm away.
+ *   out      FULCRUM_DISCREPANCY_NAME_SIZE bytes
+ */
+enum { FULCRUM_DISCREPANCY_NAME_SIZE = 64 };
+void fulcrum_discrepancy_without(const char *path, const char *reference, char *out);
 
 #endif

@@ -379,6 +379,13 @@ static void add_errors(struct fulcrum_table *table, const char *count_key,
     fulcrum_table_number(table, "bias_frac", "bias", rounded(errors->bias_frac, view));
     fulcrum_table_number(
         table, "covered_frac", "inside 90 %", rounded(errors->covered_frac, view));
+    fulcrum_table_number(table, "half_covered_frac", "inside 50 %",
+        rounded(errors->half_covered_frac, view));
+    fulcrum_table_number(table, "interval_score",
+        view->is_document ? "interval score" : NULL,
+        rounded(errors->interval_score, view));
+    fulcrum_table_number(
+        table, "crps", view->is_document ? "CRPS" : NULL, rounded(errors->crps, view));
 }
 
 static void add_name(struct fulcrum_table *table, const struct fulcrum_validation *set)
@@ -413,7 +420,6 @@ static void add_set(struct fulcrum_table *table, const struct fulcrum_validation
 /* Means over the points of several sets or curves. */
 struct pool {
     struct fulcrum_comparison_errors sum; /* means while nothing is added */
-    double covered_of;
 };
 
 static void pool_add(struct pool *pool, const struct fulcrum_comparison_errors *one)
@@ -428,9 +434,13 @@ static void pool_add(struct pool *pool, const struct fulcrum_comparison_errors *
     sum->smape_frac += count * one->smape_frac;
     sum->bias_frac += count * one->bias_frac;
     sum->max_frac = fmax(sum->max_frac, one->max_frac);
-    if (isfinite(one->covered_frac)) {
-        sum->covered_frac += count * one->covered_frac;
-        pool->covered_of += count;
+    double intervals = (double)one->interval_count;
+    if (one->interval_count > 0) {
+        sum->interval_count += one->interval_count;
+        sum->covered_frac += intervals * one->covered_frac;
+        sum->half_covered_frac += intervals * one->half_covered_frac;
+        sum->interval_score += intervals * one->interval_score;
+        sum->crps += intervals * one->crps;
     }
 }
 
@@ -441,7 +451,12 @@ static struct fulcrum_comparison_errors pool_means(const struct pool *pool)
     mean.mape_frac /= count;
     mean.smape_frac /= count;
     mean.bias_frac /= count;
-    mean.covered_frac /= pool->covered_of > 0.0 ? pool->covered_of : FULCRUM_UNKNOWN;
+    double intervals =
+        mean.interval_count > 0 ? (double)mean.interval_count : FULCRUM_UNKNOWN;
+    mean.covered_frac /= intervals;
+    mean.half_covered_frac /= intervals;
+    mean.interval_score /= intervals;
+    mean.crps /= intervals;
     return mean;
 }
 
@@ -450,7 +465,7 @@ static void add_summary(
     struct fulcrum_table *table, const struct sets *sets, const struct view *view)
 {
     for (size_t row = 0; row < 2 * (size_t)FULCRUM_PREDICTOR_COUNT; row++) {
-        struct pool pool = {.covered_of = 0.0};
+        struct pool pool = {.sum.count = 0};
         bool is_carried_over = row % 2 != 0;
         for (size_t i = 0; i < sets->count; i++) {
             const struct fulcrum_validation *set = &sets->items[i];
@@ -538,8 +553,8 @@ static void add_series(struct fulcrum_table *table,
 static void add_calm(struct fulcrum_table *table, const struct fulcrum_validation *set,
     const struct view *view)
 {
-    struct pool calm = {.covered_of = 0.0};
-    struct pool disturbed = {.covered_of = 0.0};
+    struct pool calm = {.sum.count = 0};
+    struct pool disturbed = {.sum.count = 0};
     for (size_t i = 0; i < set->reference->point_count; i++) {
         const char *series = series_from(set, i);
         if (series == NULL) {

@@ -46,6 +46,18 @@ FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_validate(
 
 void fulcrum_validation_clear(struct fulcrum_validation *validation);
 
+/*
+ * What the model is off by, from the points of `count` sets that no fit has seen and
+ * that are not carried over: a calibration with run.discrepancy and run.extrapolation,
+ * and both without each set as quantities (fulcrum_discrepancy_without).
+ *   which    of fulcrum_discrepancy_names
+ *   out      the caller frees it with fulcrum_calibration_free
+ *   fails    as fulcrum_calibration_load; FULCRUM_ERR_NO_FIT (no points)
+ */
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_discrepancy_learn(
+    const struct fulcrum_validation *sets, size_t count, size_t which,
+    struct fulcrum_calibration **out, struct fulcrum_error *err);
+
 /* The points that a set is judged by: those predicted, or the fitted ones where a fit
  * has seen them all. */
 enum fulcrum_comparison_filter fulcrum_validation_filter(

@@ -182,7 +182,7 @@ static enum fulcrum_status load_calibrations(
     const struct fulcrum_text_list *names = &settings->calibrations;
     out->calibration_count = 0;
     out->calibrations =
-        fulcrum_allocate(names->count + 1, sizeof(struct fulcrum_calibration *));
+        fulcrum_allocate(names->count + 2, sizeof(struct fulcrum_calibration *));
     for (size_t i = 0; i < names->count; i++) {
         TRY(fulcrum_calibration_load(names->items[i], &out->calibrations[i], err));
         out->calibration_count++;
@@ -214,6 +214,12 @@ static enum fulcrum_status load_calibrations(
         }
         out->calibrations[0] = own;
     }
+    struct fulcrum_calibration **last = &out->calibrations[out->calibration_count];
+    out->named_count = out->calibration_count;
+    TRY(fulcrum_discrepancy_load(
+        (const struct fulcrum_calibration *const *)out->calibrations,
+        out->calibration_count, last, err));
+    out->calibration_count += *last != NULL ? 1 : 0;
     return FULCRUM_OK;
 }
 

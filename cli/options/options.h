@@ -128,7 +128,8 @@ struct fulcrum_design_inputs {
     struct fulcrum_design base; /* machine and workload as read, and the tool's knobs */
     struct fulcrum_sources sources;
     size_t calibration_count;
-    struct fulcrum_calibration **calibrations;
+    struct fulcrum_calibration **calibrations; /* the model's discrepancy last */
+    size_t named_count;                        /* without it */
     size_t setting_count;
     struct fulcrum_setting *settings;
     size_t prior_count;

@@ -38,6 +38,7 @@ struct settings {
     bool points;
     bool series;
     bool refit;
+    const char *save_discrepancy;
 };
 
 /* One run of the command, and what it has found. */
@@ -271,6 +272,56 @@ static enum fulcrum_status repeat_fits(const struct job *job, struct fulcrum_err
     return FULCRUM_OK;
 }
 
+/* What a parameter or quantity of that name states one deviation above its value. */
+static double stated_in(const struct fulcrum_calibration *calibration, const char *of)
+{
+    const struct fulcrum_parameter *parameter =
+        fulcrum_calibration_parameter(calibration, of);
+    const struct fulcrum_quantity *quantity =
+        fulcrum_calibration_quantity(calibration, of);
+    return parameter != NULL  ? parameter->value + parameter->standard_error
+           : quantity != NULL ? quantity->hi
+                              : FULCRUM_UNKNOWN;
+}
+
+/* What the model is off by, learnt from these sets: compared with what is stored, or
+ * written in its place. */
+static enum fulcrum_status learn(
+    const struct job *job, size_t which, struct fulcrum_error *err)
+{
+    const char *name = fulcrum_discrepancy_names[which];
+    const char *folder = job->settings->save_discrepancy;
+    struct fulcrum_calibration *learnt = NULL;
+    struct fulcrum_calibration *stored = NULL;
+    enum fulcrum_status status = FULCRUM_OK;
+    TRY_OR_END(fulcrum_discrepancy_learn(job->sets, job->count, which, &learnt, err));
+    if (folder != NULL) {
+        char path[FULCRUM_PRESET_PATH_SIZE];
+        (void)snprintf(path, sizeof path, "%s/%s.json", folder, name);
+        TRY_OR_END(fulcrum_calibration_save(learnt, path, err));
+        goto end;
+    }
+    TRY_OR_END(fulcrum_calibration_load(name, &stored, err));
+    for (size_t i = 0; i < learnt->quantity_count + learnt->parameter_count; i++) {
+        bool is_quantity = i < learnt->quantity_count;
+        const char *path = is_quantity
+                               ? learnt->quantities[i].name
+                               : learnt->parameters[i - learnt->quantity_count].path;
+        double now = stated_in(learnt, path);
+        double before = stated_in(stored, path);
+        struct fulcrum_string text = {0};
+        if (fulcrum_relative_change(before, now) > job->settings->tolerance_rel) {
+            fulcrum_string_add(&text, "comes out as %.6g, %.6g stored", now, before);
+        }
+        fulcrum_check_add(
+            job->table, name, FULCRUM_CHECK_FAILED, &text, "learnt again: %s", path);
+    }
+end:
+    fulcrum_calibration_free(learnt);
+    fulcrum_calibration_free(stored);
+    return status;
+}
+
 static enum fulcrum_status run_checks(struct job *job, struct fulcrum_error *err)
 {
     job->checks = fulcrum_result_new(NULL);
@@ -310,6 +361,11 @@ static enum fulcrum_status run_checks(struct job *job, struct fulcrum_error *err
     }
     if (job->settings->refit) {
         TRY(repeat_fits(job, err));
+    }
+    bool learns = job->settings->save_discrepancy != NULL ||
+                  (job->settings->refit && is_over_presets(job));
+    for (size_t i = 0; learns && i < FULCRUM_DISCREPANCIES; i++) {
+        TRY(learn(job, i, err));
     }
     return fulcrum_result_check(job->checks, err);
 }
@@ -602,8 +658,12 @@ static const struct fulcrum_option check_rows[] = {
         .least = 0.0, .most = 1000.0,
         .help = "exit code 1 where the MAPE of a set is larger"),
     FULCRUM_OPTION(FLAG, "refit", SETTING(refit), NULL,
-        .help = "repeat the fits to these references; exit code 1 if parameters or "
-                "their errors differ by more than --tolerance (takes minutes)"),
+        .help = "repeat the fits to these references, and over all of them what the "
+                "model is off by; exit code 1 if parameters or their errors differ by "
+                "more than --tolerance (takes minutes)"),
+    FULCRUM_OPTION(FILE, "save-discrepancy", SETTING(save_discrepancy), "FOLDER",
+        .help = "store what the model is off by, learnt from the points that no fit "
+                "has seen, as presets in FOLDER"),
     FULCRUM_OPTION(FILE, "junit", SETTING(junit), "FILE",
         .help = "also write every check as JUnit XML, for the reports of a CI server"),
     {.name = NULL},

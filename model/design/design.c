@@ -215,3 +215,18 @@ enum fulcrum_status fulcrum_design_check(
     }
     return found.status;
 }
+
+double fulcrum_design_doublings_unseen(const struct fulcrum_design *design)
+{
+    const struct fulcrum_run *run = &design->run;
+    double each = run->actor_count * run->envs_per_actor /
+                  design->machine.cpu.thread_count / run->seen_envs_per_thread;
+    return each > 1.0 ? log2(each) : 0.0; /* of NAN, too */
+}
+
+double fulcrum_design_discrepancy(const struct fulcrum_design *design)
+{
+    double doublings = fulcrum_design_doublings_unseen(design);
+    double beyond = doublings > 0.0 ? pow(design->run.extrapolation, doublings) : 1.0;
+    return design->run.discrepancy * beyond;
+}

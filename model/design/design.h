@@ -31,6 +31,14 @@ struct fulcrum_design {
     unsigned flags; /* of enum fulcrum_flag: how its values came about */
 };
 
+/* How often the environments per thread that a fit has seen would be doubled; 0 where
+ * there are no more than those, or no fit. */
+double fulcrum_design_doublings_unseen(const struct fulcrum_design *design);
+
+/* What rates are multiplied by for what the model is off by: run.discrepancy, and
+ * run.extrapolation as often as its doublings say. */
+double fulcrum_design_discrepancy(const struct fulcrum_design *design);
+
 enum fulcrum_field_kind {
     FULCRUM_FIELD_NUMBER, /* double */
     FULCRUM_FIELD_COUNT,  /* double that holds a whole number */

@@ -106,7 +106,11 @@ enum fulcrum_simulation_device {
     X(run, node_count,                  COUNT,  1, 1e6,  1,    "",      "equal machines that train together, each with the actors and GPUs of this run") \
     X(run, model_parallel_gpu_count,    COUNT,  1, 1e4,  1,    "",      "GPUs of a machine that one copy of the network is split over") \
     X(run, batch_scaling,               BATCH_SCALING, 0, 1, 0, "",     "weak: each worker trains on the workload's batch; strong: they divide it") \
-    X(run, instances_per_gpu,           COUNT,  1, 64,   1,    "",      "equal parts of each GPU used, a process on each: its share of SMs, bandwidth, cache, memory and threads")
+    X(run, instances_per_gpu,           COUNT,  1, 64,   1,    "",      "equal parts of each GPU used, a process on each: its share of SMs, bandwidth, cache, memory and threads") \
+    X(run, drift,                       NUMBER, 0.01, 100, 1,  "",      "speed of the machine in the run over that while it was calibrated: multiplies the rate") \
+    X(run, discrepancy,                 NUMBER, 0.01, 100, 1,  "",      "rate of a run over the rate that the model gives: its spread is what the model is off by") \
+    X(run, seen_envs_per_thread,        NUMBER, 1e-6, 1e9, NAN, "",     "most environments per hardware thread that a fit to whole runs has seen; beyond, each doubling multiplies the rate by run.extrapolation") \
+    X(run, extrapolation,               NUMBER, 0.01, 100, 1,  "",      "rate over what the model gives, for twice the environments that a fit has seen: its spread is what extrapolations are off by")
 /* clang-format on */
 
 struct fulcrum_workload_step {

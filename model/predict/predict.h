@@ -79,8 +79,8 @@ struct fulcrum_predict_options {
  * Predicts one design point and, from draws of the calibrations and priors, medians and
  * intervals. Draw k uses the same parameters at every point, so that differences between
  * points are not blurred. Where simulations are allowed, equations solve the draws, moved
- * to where the simulation of the best fit is; draws that the equations may be far off
- * for are simulated, coarsely.
+ * to where the simulation of the best fit is; draws whose actors share threads in slices
+ * of time, which equations do not know, are simulated, coarsely.
  *   varied   on top of the scenario's settings
  *   fails    as fulcrum_scenario_design and fulcrum_solve
  */

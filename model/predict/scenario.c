@@ -18,6 +18,9 @@
 
 #include "model/predict/scenario.h"
 
+#include <assert.h>
+#include <float.h>
+#include <gsl/gsl_cdf.h>
 #include <gsl/gsl_randist.h>
 #include <gsl/gsl_rng.h>
 #include <math.h>
@@ -59,6 +62,7 @@ struct applied {
     struct fulcrum_sampler *sampler;
     enum side *sides;  /* of its parameters */
     size_t first_slot; /* of its z in those of a sample; set by the owner */
+    bool is_of_run;    /* it says nothing but what runs are off by */
 };
 
 /*
@@ -67,9 +71,10 @@ struct applied {
  */
 struct luck {
     gsl_rng *rng;
-    const double *z;   /* NULL: none */
-    double cpu_spread; /* of what (23) leaves open */
-    double gpu_spread; /* of what (24) leaves open */
+    const double *z;                   /* NULL: none */
+    double cpu_spread;                 /* of what (23) leaves open */
+    double gpu_spread;                 /* of what (24) leaves open */
+    const struct fulcrum_point *point; /* whose draw it is */
 };
 
 static bool starts_with(const char *text, const char *start)
@@ -102,6 +107,8 @@ static enum fulcrum_status applied_init(struct applied *applied,
     TRY_MEMORY(applied->sides, err, "an overlay of %zu parameters", n);
     for (size_t i = 0; i < n; i++) {
         applied->sides[i] = side_of(calibration->parameters[i].path);
+        applied->is_of_run = (i == 0 || applied->is_of_run) &&
+                             starts_with(calibration->parameters[i].path, "run.");
     }
     return fulcrum_sampler_new(calibration, &applied->sampler, err);
 }
@@ -266,6 +273,28 @@ static void applied_clear(struct applied *applied)
     *applied = (struct applied){0};
 }
 
+/*
+ * What a run is off by moves every output alike, and often more than all else: it is
+ * drawn evenly, by multiples of an irrational number (Weyl's sequence), so that the
+ * ends of intervals do not depend on which draws chance has given it.
+ */
+static void draw_evenly(
+    const struct applied *applied, const struct fulcrum_point *point, double *values)
+{
+    static const double ratios[] = {0.6180339887498949, 0.4142135623730950};
+    enum { RATIOS = sizeof ratios / sizeof ratios[0] };
+    size_t count = applied->calibration->parameter_count;
+    double z[RATIOS + 1];
+    for (size_t i = 0; i < RATIOS; i++) {
+        uint64_t start = fulcrum_stream_seed(point->seed, 1, i) >> 11U;
+        double at = ldexp((double)start, -53) + (double)point->draw * ratios[i];
+        z[i] = gsl_cdf_ugaussian_Pinv(fmax(at - floor(at), DBL_EPSILON));
+    }
+    assert(count <= RATIOS);
+    z[count] = FULCRUM_UNKNOWN;
+    fulcrum_sampler_place(applied->sampler, z, values);
+}
+
 /* The values, drawn or not, in the scratch copy that is then scaled. */
 static enum fulcrum_status put_values(const struct applied *applied,
     const struct luck *luck, struct fulcrum_design *scratch)
@@ -284,6 +313,8 @@ static enum fulcrum_status put_values(const struct applied *applied,
     }
     if (luck->z != NULL) {
         fulcrum_sampler_place(applied->sampler, luck->z + applied->first_slot, values);
+    } else if (applied->is_of_run && count <= 2) {
+        draw_evenly(applied, luck->point, values);
     } else {
         fulcrum_sampler_draw(applied->sampler, luck->rng, values);
     }
@@ -881,7 +912,7 @@ static enum fulcrum_status draw_prefix(const struct fulcrum_scenario *scenario,
     const struct fulcrum_point *point, struct fulcrum_design *out,
     struct fulcrum_error *err)
 {
-    struct luck luck = {NULL, NULL, 1.0, 1.0};
+    struct luck luck = {NULL, NULL, 1.0, 1.0, point};
     if (point->draw != 0) {
         luck.rng = gsl_rng_alloc(gsl_rng_taus2);
         TRY_MEMORY(luck.rng, err, "a random stream");
@@ -909,7 +940,7 @@ enum fulcrum_status fulcrum_scenario_design_in(const struct fulcrum_scenario *sc
     const double *z, const struct fulcrum_point *point, struct fulcrum_design *out,
     struct fulcrum_error *err)
 {
-    struct luck luck = {NULL, z, 1.0, 1.0};
+    struct luck luck = {NULL, z, 1.0, 1.0, point};
     set_spreads(&luck);
     TRY(build_prefix(scenario, point, &luck, out, err));
     return finish_design(out, err);

@@ -318,6 +318,25 @@ enum fulcrum_status fulcrum_calibration_load(
     return FULCRUM_OK;
 }
 
+const char *const fulcrum_discrepancy_names[FULCRUM_DISCREPANCIES] = {
+    "discrepancy-pieces", "discrepancy-fits"};
+
+enum fulcrum_status fulcrum_discrepancy_load(
+    const struct fulcrum_calibration *const *calibrations, size_t count,
+    struct fulcrum_calibration **out, struct fulcrum_error *err)
+{
+    bool is_fit = false;
+    *out = NULL;
+    for (size_t i = 0; i < count; i++) {
+        if (fulcrum_calibration_parameter(calibrations[i], "run.discrepancy") != NULL) {
+            return FULCRUM_OK;
+        }
+        is_fit = is_fit || fulcrum_calibration_note(
+                               calibrations[i], FULCRUM_NOTE_FITTED_TO) != NULL;
+    }
+    return fulcrum_calibration_load(fulcrum_discrepancy_names[is_fit], out, err);
+}
+
 static void add_matrix(struct json_object *root, const char *key, const double *values,
     size_t rows, size_t columns)
 {

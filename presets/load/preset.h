@@ -50,6 +50,21 @@ void fulcrum_preset_read_half(const struct fulcrum_node *node,
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_calibration_load(
     const char *name, struct fulcrum_calibration **out, struct fulcrum_error *err);
 
+/* Presets of what the model itself is off by, run.discrepancy: of predictions from parts
+ * that were measured one by one, and from fits to whole runs. */
+enum { FULCRUM_DISCREPANCIES = 2 };
+extern const char *const fulcrum_discrepancy_names[FULCRUM_DISCREPANCIES];
+
+/*
+ * The one that goes with the given calibrations.
+ *   out      NULL where one of them has a discrepancy of its own; else the caller frees
+ *            it with fulcrum_calibration_free
+ *   fails    as fulcrum_calibration_load
+ */
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_discrepancy_load(
+    const struct fulcrum_calibration *const *calibrations, size_t count,
+    struct fulcrum_calibration **out, struct fulcrum_error *err);
+
 /*
  * Writes a calibration so that fulcrum_calibration_load gives it back, whole or not at
  * all (presets/io/output.h).
