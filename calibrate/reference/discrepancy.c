@@ -155,7 +155,8 @@ static struct law law_of(const struct data *data)
         low = is_low ? middle : low;
         high = is_low ? high : middle;
     }
-    /* A mean that is learnt, too, takes one degree of freedom and is itself uncertain. */
+    /* A mean that is learnt, too, takes one degree of freedom and is itself uncertain.
+     */
     double n = fmax((double)sums.curves, 2.0);
     double freedom = data->is_beyond ? n : n - 1.0;
     double of_mean = data->is_beyond ? 1.0 : sqrt(1.0 + 1.0 / n);

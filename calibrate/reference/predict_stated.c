@@ -25,9 +25,10 @@
  * for.
  */
 
-/* The fields of (13). */
-static const char *const drawn[] = {"machine.cpu.idle_w", "machine.cpu.core_idle_w",
-    "machine.cpu.core_dynamic_w", "machine.cpu.smt_power_frac", "machine.rest_w",
+/* What (13) follows from where no watts are given. */
+static const char *const drawn[] = {"machine.cpu.core_tdp_w",
+    "machine.cpu.idle_tdp_frac", "machine.cpu.load_tdp_frac",
+    "machine.cpu.smt_power_frac", "machine.rest_tdp_frac",
     "machine.psu_efficiency_frac"};
 
 enum { DRAWN = sizeof drawn / sizeof drawn[0], DRAWS = 2000 };
@@ -65,9 +66,12 @@ static enum fulcrum_status draw_factors(const struct fulcrum_reference *referenc
     return status == FULCRUM_ERR_UNKNOWN_NAME ? FULCRUM_OK : status;
 }
 
-static double server_w(const struct fulcrum_design *design, double load_frac)
+static double server_w(const struct fulcrum_design *given, double load_frac)
 {
+    struct fulcrum_design filled = *given;
+    const struct fulcrum_design *design = &filled;
     const struct fulcrum_cpu *cpu = &design->machine.cpu;
+    fulcrum_machine_fill_watts(&filled.machine);
     const struct fulcrum_replicas replicas = {.count = 1,
         .node_count = 1,
         .network = {.cpu = {
@@ -112,6 +116,16 @@ static enum fulcrum_status read_settings(const struct fulcrum_reference *referen
     return FULCRUM_OK;
 }
 
+/* What a point says is known. */
+static bool is_set(const struct fulcrum_reference_point *point, const char *path)
+{
+    size_t i = 0;
+    while (i < point->setting_count && strcmp(point->settings[i].path, path) != 0) {
+        i++;
+    }
+    return i < point->setting_count;
+}
+
 static enum fulcrum_status predict_server(const struct draws *draws, size_t point,
     struct fulcrum_comparison *out, struct fulcrum_error *err)
 {
@@ -129,17 +143,20 @@ static enum fulcrum_status predict_server(const struct draws *draws, size_t poin
             struct fulcrum_design one = design;
             for (size_t j = 0; j < DRAWN; j++) {
                 const struct fulcrum_field *field = fulcrum_field_find(drawn[j]);
-                double value =
-                    fulcrum_field_number(field, &design) * draws->factor[k][j];
+                bool is_known = is_set(&reference->points[point], drawn[j]);
+                double value = fulcrum_field_number(field, &design) *
+                               (is_known ? 1.0 : draws->factor[k][j]);
                 value = fmin(fmax(value, field->least), field->most);
                 memcpy((char *)&one + field->offset, &value, sizeof value);
             }
             watts[k] = server_w(&one, load_frac);
         }
         const struct fulcrum_interval interval = fulcrum_interval_of(watts, DRAWS);
+        item->predicted = interval.median;
         item->lo = interval.lo;
         item->hi = interval.hi;
     }
+    item->is_fitted = is_set(&reference->points[point], "is_fitted");
     return FULCRUM_OK;
 }
 

@@ -147,7 +147,10 @@ static bool knows_watts(const struct fulcrum_throughput_plan *plan,
     if (!is_gpu && strcmp(quantity, "cpu_w") != 0) {
         return 1;
     }
-    for (size_t i = 0; i < 3; i++) {
+    bool follow = !is_gpu && is_given(plan, design, "machine.cpu.core_tdp_w") &&
+                  is_given(plan, design, "machine.cpu.idle_tdp_frac") &&
+                  is_given(plan, design, "machine.cpu.load_tdp_frac");
+    for (size_t i = 0; i < 3 && !follow; i++) {
         if (!is_given(plan, design, needed[is_gpu][i])) {
             return 0;
         }

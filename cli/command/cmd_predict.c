@@ -48,6 +48,12 @@ static void add_outputs(
     if (has) {
         fulcrum_result_number(result, "intervals/coverage_frac", NULL, 0.9);
         fulcrum_result_number(result, "intervals/draws", NULL, prediction->draws);
+        for (size_t i = 0; i < FULCRUM_PARTS; i++) {
+            char key[80];
+            (void)snprintf(key, sizeof key, "interval_variance_frac/%s",
+                fulcrum_interval_part_name(i));
+            fulcrum_result_number(result, key, NULL, prediction->part_frac[i]);
+        }
     }
     for (size_t i = 0; i < FULCRUM_OUTPUT_COUNT; i++) {
         char key[80];

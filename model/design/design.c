@@ -230,3 +230,24 @@ double fulcrum_design_discrepancy(const struct fulcrum_design *design)
     double beyond = doublings > 0.0 ? pow(design->run.extrapolation, doublings) : 1.0;
     return design->run.discrepancy * beyond;
 }
+
+void fulcrum_machine_fill_watts(struct fulcrum_machine *machine)
+{
+    /* Half of what idles is the packages': nothing published parts it. */
+    static const double package_frac = 0.5;
+    struct fulcrum_cpu *cpu = &machine->cpu;
+    double tdp_w = cpu->core_tdp_w * cpu->core_count;
+    bool has_smt = cpu->thread_count > cpu->core_count;
+    if (isnan(cpu->idle_w) && isnan(cpu->core_idle_w) && isnan(cpu->core_dynamic_w)) {
+        cpu->idle_w = package_frac * cpu->idle_tdp_frac * tdp_w;
+        cpu->core_idle_w = (1.0 - package_frac) * cpu->idle_tdp_frac * cpu->core_tdp_w;
+        cpu->core_dynamic_w = fmax(0.0, cpu->load_tdp_frac - cpu->idle_tdp_frac) *
+                              cpu->core_tdp_w /
+                              (has_smt ? 1.0 + cpu->smt_power_frac : 1.0);
+        if (isnan(cpu->idle_w) || isnan(cpu->load_tdp_frac)) {
+            cpu->core_dynamic_w = (double)NAN;
+        }
+    }
+    machine->rest_w =
+        isnan(machine->rest_w) ? machine->rest_tdp_frac * tdp_w : machine->rest_w;
+}

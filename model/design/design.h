@@ -28,8 +28,17 @@ struct fulcrum_design {
      */
     double batch_line_per_batch_s;
     double batch_line_per_item_s;
+    /* Times carried over from another CPU or GPU are off by these factors in a draw. */
+    double cpu_scale_off;
+    double gpu_scale_off;
     unsigned flags; /* of enum fulcrum_flag: how its values came about */
 };
+
+/*
+ * Watts of processors and of the rest that are not given, from the rated power: docs/
+ * model.md "Watts from rated power". What that does not give either stays NAN.
+ */
+void fulcrum_machine_fill_watts(struct fulcrum_machine *machine);
 
 /* How often the environments per thread that a fit has seen would be doubled; 0 where
  * there are no more than those, or no fit. */

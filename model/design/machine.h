@@ -45,6 +45,9 @@ enum fulcrum_accelerator {
     X(machine.cpu, knee,                NUMBER, 0.5, 50, 2.1,  "",      "sharpness of the knee (saturating curves)") \
     X(machine.cpu, cap_per_core,        NUMBER, 0.01, 100, 1.25, "",    "ceiling per core (saturating curves)") \
     X(machine.cpu, cross_socket_frac,   NUMBER, 0.01, 1, 1,    "",      "yield of unpinned threads across sockets (saturating curves)") \
+    X(machine.cpu, core_tdp_w,          NUMBER, 0.1, 1000, NAN, "W",    "rated power of the processors over their cores; watts that are not given follow from it") \
+    X(machine.cpu, idle_tdp_frac,       NUMBER, 0, 1,    NAN,  "",      "power of processors that idle over their rated power") \
+    X(machine.cpu, load_tdp_frac,       NUMBER, 0, 4,    NAN,  "",      "power of processors with every thread busy, and of what rises with them, over the rated power") \
     X(machine.cpu, idle_w,              NUMBER, 0, 1e5,  NAN,  "W",     "processors with every core asleep") \
     X(machine.cpu, core_idle_w,         NUMBER, 0, 1000, NAN,  "W",     "one powered core, idle") \
     X(machine.cpu, core_dynamic_w,      NUMBER, 0, 1000, NAN,  "W",     "one busy core, on top of idle") \
@@ -82,6 +85,7 @@ enum fulcrum_accelerator {
     FULCRUM_GPU_FIELDS(X) \
     FULCRUM_LINK_FIELDS(X) \
     X(machine, rest_w,                  NUMBER, 0, 1e6,  NAN,  "W",     "fans, memory, disks, network, boards") \
+    X(machine, rest_tdp_frac,           NUMBER, 0, 100,  NAN,  "",      "the same over the rated power of the processors: gives rest_w where that is not given") \
     X(machine, psu_efficiency_frac,     NUMBER, 0.1, 1,  NAN,  "",      "power supplies: output over input") \
     X(machine, rated_w,                 NUMBER, 1, 1e7,  NAN,  "W",     "rated power of the machine") \
     X(machine, rack_unit_count,         NUMBER, 0.1, 1e5, NAN, "",      "height in a rack, in units of 44.45 mm") \
@@ -115,6 +119,7 @@ struct fulcrum_machine {
     struct fulcrum_gpu gpu;
     struct fulcrum_link link;
     double rest_w;
+    double rest_tdp_frac;
     double psu_efficiency_frac;
     double rated_w;
     double rack_unit_count;

@@ -17,6 +17,7 @@
  */
 #include "model/predict/predict.h"
 
+#include <gsl/gsl_statistics_double.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -48,6 +49,13 @@ static const struct output_row rows[] = {
     FULCRUM_OUTPUT_LIST(X)
 #undef X
 };
+
+const char *fulcrum_interval_part_name(size_t part)
+{
+    static const char *const names[FULCRUM_PARTS] = {
+        "parameters", "drift", "scaling", "discrepancy"};
+    return part < FULCRUM_PARTS ? names[part] : NULL;
+}
 
 const char *fulcrum_output_name(size_t output)
 {
@@ -94,6 +102,8 @@ struct solved_point {
 /* Draws whose common part is kept from point to point, the estimate among them. */
 enum { STEMS = 513 };
 
+struct causes;
+
 struct fulcrum_predictor {
     const struct fulcrum_scenario *scenario;
     const double *z; /* of the sample that points are in; NULL: none */
@@ -106,6 +116,14 @@ struct fulcrum_predictor {
     /* draw_count x FULCRUM_OUTPUT_COUNT, rows that cannot run are NAN; behind them one
      * more number for each draw, to be sorted. Kept from point to point. */
     double *draws;
+    struct causes *causes; /* of each draw that ran */
+    double *log_rates;     /* likewise; behind the draws */
+};
+
+/* What moves all of a draw's rates: logarithms. The scaling has one for each device. */
+enum { DRIFT, CPU_SCALE, GPU_SCALE, DISCREPANCY, CAUSES };
+struct causes {
+    double log_rel[CAUSES];
 };
 
 /* A sweep asks for the same draws at every point: each finds its own prefix again. */
@@ -293,12 +311,56 @@ static void solve_draws(struct fulcrum_predictor *predictor,
             values[j] = FULCRUM_UNKNOWN;
         }
         if (solve_draw(predictor, &drawn, options, &plan, values, NULL) == FULCRUM_OK) {
+            const struct fulcrum_design *design = &predictor->solved.design;
+            predictor->causes[ran] = (struct causes){{log(design->run.drift),
+                log(design->cpu_scale_off), log(design->gpu_scale_off),
+                log(fulcrum_design_discrepancy(design))}};
             ran++;
             agreed += predictor->solved.solution.bottleneck == out->bottleneck;
         }
     }
     out->draws = (double)ran;
     out->bottleneck_agree_frac = ran > 0 ? (double)agreed / (double)ran : 1.0;
+}
+
+/* Of `count` pairs; 0 where one of the two does not vary. The causes lie apart. */
+static double squared_correlation(
+    const double *x, size_t x_stride, const double *y, size_t count)
+{
+    double x_variance = gsl_stats_variance(x, x_stride, count);
+    double y_variance = gsl_stats_variance(y, 1, count);
+    double covariance = gsl_stats_covariance(x, x_stride, y, 1, count);
+    return x_variance > 0.0 && y_variance > 0.0
+               ? covariance * covariance / (x_variance * y_variance)
+               : 0.0;
+}
+
+/* The rates of the draws that ran, in their order, are in `rates`. */
+static void find_parts(const struct fulcrum_predictor *predictor, const double *rates,
+    size_t count, struct fulcrum_prediction *out)
+{
+    static const enum fulcrum_interval_part parts[CAUSES] = {
+        [DRIFT] = FULCRUM_PART_DRIFT,
+        [CPU_SCALE] = FULCRUM_PART_SCALING,
+        [GPU_SCALE] = FULCRUM_PART_SCALING,
+        [DISCREPANCY] = FULCRUM_PART_DISCREPANCY};
+    const size_t stride = sizeof *predictor->causes / sizeof(double);
+    double *log_rates = predictor->log_rates;
+    double known = 0.0;
+    for (size_t k = 0; k < count; k++) {
+        log_rates[k] = log(rates[k]);
+    }
+    for (size_t i = 0; i < CAUSES; i++) {
+        bool is_scale = i == CPU_SCALE || i == GPU_SCALE;
+        bool acts = !is_scale || (out->flags & (unsigned)FULCRUM_FLAG_SCALED) != 0U;
+        double share = acts ? squared_correlation(predictor->causes[0].log_rel + i,
+                                  stride, log_rates, count)
+                            : 0.0;
+        share = fulcrum_min(share, 1.0 - known);
+        out->part_frac[parts[i]] += share;
+        known += share;
+    }
+    out->part_frac[FULCRUM_PART_PARAMETERS] = 1.0 - known;
 }
 
 static enum fulcrum_status add_intervals(struct fulcrum_predictor *predictor,
@@ -308,13 +370,16 @@ static enum fulcrum_status add_intervals(struct fulcrum_predictor *predictor,
     size_t draws = (size_t)options->draws;
     if (draws > predictor->draw_capacity) {
         free(predictor->draws);
+        free(predictor->causes);
         predictor->draw_capacity = 0;
         predictor->draws =
-            calloc(draws * (FULCRUM_OUTPUT_COUNT + 1), sizeof *predictor->draws);
-        if (predictor->draws == NULL) {
+            calloc(draws * (FULCRUM_OUTPUT_COUNT + 2), sizeof *predictor->draws);
+        predictor->causes = calloc(draws, sizeof *predictor->causes);
+        if (predictor->draws == NULL || predictor->causes == NULL) {
             return FULCRUM_ERR_NO_MEMORY;
         }
         predictor->draw_capacity = draws;
+        predictor->log_rates = predictor->draws + draws * (FULCRUM_OUTPUT_COUNT + 1);
     }
     predictor->draw_count = draws;
     double *column = predictor->draws + draws * FULCRUM_OUTPUT_COUNT;
@@ -328,6 +393,9 @@ static enum fulcrum_status add_intervals(struct fulcrum_predictor *predictor,
             if (!isnan(values[FULCRUM_OUTPUT_steps_per_s])) { /* it ran */
                 column[ran++] = values[i];
             }
+        }
+        if (i == FULCRUM_OUTPUT_steps_per_s) {
+            find_parts(predictor, column, ran, out);
         }
         struct fulcrum_interval interval = fulcrum_interval_of(column, ran);
         out->lo[i] = interval.lo;
@@ -351,6 +419,7 @@ void fulcrum_predictor_free(struct fulcrum_predictor *predictor)
 {
     if (predictor != NULL) {
         free(predictor->draws);
+        free(predictor->causes);
         free(predictor);
     }
 }

@@ -52,12 +52,25 @@ enum fulcrum_predicted {
 #undef X
 };
 
+/* What an interval of steps_per_s comes from. */
+enum fulcrum_interval_part {
+    FULCRUM_PART_PARAMETERS,  /* the calibration's errors and the priors */
+    FULCRUM_PART_DRIFT,       /* of the machine's speed, run.drift */
+    FULCRUM_PART_SCALING,     /* from another CPU or GPU */
+    FULCRUM_PART_DISCREPANCY, /* of the model, beyond what a fit has seen too */
+    FULCRUM_PARTS
+};
+
 struct fulcrum_prediction {
     double value[FULCRUM_OUTPUT_COUNT]; /* medians over the draws; without, at_fit */
-    double at_fit[FULCRUM_OUTPUT_COUNT]; /* at the best fit: every number at its value */
+    double
+        at_fit[FULCRUM_OUTPUT_COUNT]; /* at the best fit: every number at its value */
     bool has_interval;
     double lo[FULCRUM_OUTPUT_COUNT]; /* 5 % and 95 % quantiles over the draws */
     double hi[FULCRUM_OUTPUT_COUNT];
+    /* Shares of the variance of ln(steps_per_s) over the draws: squared correlations
+     * with each cause, and what they leave to the parameters; 0 without draws. */
+    double part_frac[FULCRUM_PARTS];
     double draws;                 /* that gave a result */
     double bottleneck_agree_frac; /* draws with the same bottleneck; 1 without draws */
     double solver_lo_steps_per_s; /* 95 % interval of a simulation; the value else */
@@ -77,10 +90,10 @@ struct fulcrum_predict_options {
 
 /*
  * Predicts one design point and, from draws of the calibrations and priors, medians and
- * intervals. Draw k uses the same parameters at every point, so that differences between
- * points are not blurred. Where simulations are allowed, equations solve the draws, moved
- * to where the simulation of the best fit is; draws whose actors share threads in slices
- * of time, which equations do not know, are simulated, coarsely.
+ * intervals. Draw k uses the same parameters at every point, so that differences
+ * between points are not blurred. Where simulations are allowed, equations solve the
+ * draws, moved to where the simulation of the best fit is; draws whose actors share
+ * threads in slices of time, which equations do not know, are simulated, coarsely.
  *   varied   on top of the scenario's settings
  *   fails    as fulcrum_scenario_design and fulcrum_solve
  */
@@ -149,6 +162,9 @@ FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_predictor_draw(
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_predictor_design(
     struct fulcrum_predictor *predictor, const struct fulcrum_point *point,
     const struct fulcrum_design **out, struct fulcrum_error *err);
+
+/* "parameters", "drift", ...; NULL beyond the last one. Borrowed, static. */
+const char *fulcrum_interval_part_name(size_t part);
 
 /* NULL beyond the last one. Borrowed, static. */
 const char *fulcrum_output_name(size_t output);

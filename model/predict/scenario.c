@@ -386,7 +386,7 @@ static enum fulcrum_status apply_calibration(const struct applied *applied,
         flags |=
             scale_gpu_learner(reference, &design->machine, luck, &scratch.workload);
     }
-    design->flags |= flags;
+    design->flags |= applied->is_of_run ? 0U : flags;
     /* Copies what the calibration gives from the scaled scratch; true where learner
      * times came.
      */
@@ -853,6 +853,8 @@ static enum fulcrum_status build_prefix(const struct fulcrum_scenario *scenario,
     struct fulcrum_design *out, struct fulcrum_error *err)
 {
     *out = scenario->base;
+    out->cpu_scale_off = luck->cpu_spread;
+    out->gpu_scale_off = luck->gpu_spread;
     bool is_drawn = luck->rng != NULL || luck->z != NULL;
     for (size_t i = 0; is_drawn && i < scenario->inputs.prior_count; i++) {
         const struct fulcrum_prior *prior = &scenario->inputs.priors[i];
@@ -883,6 +885,7 @@ static enum fulcrum_status finish_design(
     if (isnan(out->run.sm_count)) {
         out->run.sm_count = out->machine.gpu.sm_count;
     }
+    fulcrum_machine_fill_watts(&out->machine);
     enum fulcrum_status status = fulcrum_design_check(out, err);
     if (status == FULCRUM_OK && fulcrum_design_is_resident(out)) {
         out->run.actor_count = out->run.gpu_count * out->run.instances_per_gpu;
