@@ -23,6 +23,7 @@
 #include "calibrate/probe/probe.h"
 #include "calibrate/statistics.h"
 #include "model/design/calibration.h"
+#include "model/number.h"
 #include "model/status.h"
 #include "model/try.h"
 
@@ -522,6 +523,92 @@ static void note_disturbance(
     }
 }
 
+/* Blocks that the samples of a place are parted into, in their order, and the fewest
+ * samples of a block whose median says something. */
+enum { DRIFT_BLOCKS = 4, DRIFT_BLOCK_LEAST = 4 };
+
+/* Of a normal law: quartiles apart, in standard deviations, and the variance of a
+ * median of n over that of one, times n. */
+#define QUARTILES_SD    1.349
+#define MEDIAN_VARIANCE 1.571
+
+/*
+ * The variance of ln(time) from one block of samples to the next, beyond what chance
+ * does to medians of so few; disturbed samples count. NAN: too few samples.
+ */
+static double drift_variance(double *values, size_t count, double usual)
+{
+    size_t each = count / DRIFT_BLOCKS;
+    double sum = 0.0;
+    if (each < DRIFT_BLOCK_LEAST) {
+        return FULCRUM_UNKNOWN;
+    }
+    for (size_t k = 0; k < DRIFT_BLOCKS; k++) {
+        struct fulcrum_statistics block;
+        if (fulcrum_statistics_of(&block, values + k * each, each, NULL) !=
+                FULCRUM_OK ||
+            !(block.median > 0.0)) {
+            return FULCRUM_UNKNOWN;
+        }
+        double off = log(block.median / usual);
+        double sd = (block.high_quartile - block.low_quartile) / QUARTILES_SD;
+        double rel = sd / block.median;
+        sum += off * off - MEDIAN_VARIANCE * rel * rel / (double)each;
+    }
+    return sum / DRIFT_BLOCKS;
+}
+
+/*
+ * How far the speed of the machine is from what the medians of undisturbed samples say,
+ * block by block: a run lands wherever the machine is then. Over all times at all
+ * places of which there are samples enough.
+ */
+static void report_drift(
+    const struct fulcrum_calibration *calibration, struct fulcrum_findings *findings)
+{
+    double sum = 0.0;
+    double count = 0.0;
+    for (size_t i = 0; i < calibration->series_count; i++) {
+        const struct fulcrum_series *series = &calibration->series[i];
+        double *values = calloc(2 * series->count + 1, sizeof *values);
+        double *calm = values + series->count;
+        for (size_t j = 0; values != NULL && j < series->count; j++) {
+            size_t all = 0;
+            size_t undisturbed = 0;
+            struct fulcrum_statistics usual;
+            bool is_first = strcmp(series->unit, "s") == 0;
+            for (size_t k = 0; k < series->count && is_first; k++) {
+                if (fabs(series->x[k] - series->x[j]) > 0.0) {
+                    continue;
+                }
+                is_first = k >= j;
+                values[all++] = series->value[k];
+                calm[undisturbed] = series->value[k];
+                undisturbed += series->disturbed[k] > 0.0 ? 0 : 1;
+            }
+            bool is_known =
+                is_first &&
+                fulcrum_statistics_of(&usual, calm, undisturbed, NULL) == FULCRUM_OK &&
+                usual.median > 0.0;
+            double variance =
+                is_known ? drift_variance(values, all, usual.median) : FULCRUM_UNKNOWN;
+            sum += isnan(variance) ? 0.0 : variance;
+            count += isnan(variance) ? 0.0 : 1.0;
+        }
+        free(values);
+    }
+    if (count > 0.0) {
+        fulcrum_findings_parameter(findings, "run.drift",
+            &(struct fulcrum_parameter){.value = 1.0,
+                .standard_error = sqrt(fmax(0.0, sum / count)),
+                .scale = FULCRUM_SCALE_LOG,
+                .origin = FULCRUM_ORIGIN_MEASURED},
+            "medians of quarters of the samples over those of undisturbed ones, %.0f "
+            "places",
+            count);
+    }
+}
+
 static enum fulcrum_status assemble(
     struct run *run, struct fulcrum_calibration **out, struct fulcrum_error *err)
 {
@@ -556,6 +643,9 @@ static enum fulcrum_status assemble(
             run->is_stopped ? "stopped before the end" : run->failure.detail);
     }
     note_disturbance(calibration, &findings);
+    if (run->probe[0] != &fulcrum_probe_loop) {
+        report_drift(calibration, &findings);
+    }
     fulcrum_findings_value(
         &findings, "duration_s", "s", fulcrum_wall_s() - run->start_s);
     status = findings.status;

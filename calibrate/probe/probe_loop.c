@@ -302,43 +302,28 @@ static double drift_of(
     return sum / (double)own->size_count;
 }
 
-/* Where parameters come from, and the errors that all of them share. */
-struct report {
-    struct fulcrum_findings *findings;
-    double drift_rel;
-    const char *path[9];
-    double value[9];
-    size_t count;
-};
-
-static void add(struct report *report, const char *path, double value, double error,
-    const char *source)
+static void add(struct fulcrum_findings *findings, const char *path, double value,
+    double error, const char *source)
 {
     /* Nothing, and times that are found to be nothing, have no error of their own. */
     value = value > NOTHING_S ? value : 0.0;
     error = value > 0.0 && isfinite(error) ? error : 0.0;
-    double all = hypot(error, report->drift_rel * value);
-    fulcrum_findings_parameter(report->findings, path,
+    fulcrum_findings_parameter(findings, path,
         &(struct fulcrum_parameter){.value = value,
-            .standard_error = all,
+            .standard_error = error,
             .scale = value > 0.0 ? FULCRUM_SCALE_LOG : FULCRUM_SCALE_LINEAR,
             .origin = FULCRUM_ORIGIN_FITTED},
         "%s", source);
-    for (size_t i = 0; i < report->count; i++) {
-        fulcrum_findings_covariance(report->findings, path, report->path[i],
-            report->drift_rel * report->drift_rel * value * report->value[i]);
-    }
-    report->path[report->count] = path;
-    report->value[report->count++] = value;
 }
 
 /* A line over environments of what was recorded, of one worker where there are more. */
-static void add_line(struct report *report, struct fulcrum_probe_state *state,
-    size_t which, const char *const path[2], const char *source)
+static void add_line(struct fulcrum_findings *findings,
+    struct fulcrum_probe_state *state, size_t which, const char *const path[2],
+    const char *source)
 {
     const struct own *own = state->own;
     struct fulcrum_medians medians =
-        fulcrum_findings_medians(report->findings, &state->recording[which], own->size,
+        fulcrum_findings_medians(findings, &state->recording[which], own->size,
             own->size_count - (is_asynchronous(own->fact) ? 1 : 0));
     for (size_t i = 0; i < medians.count; i++) {
         medians.x[i] = stepped(own, medians.x[i]);
@@ -349,19 +334,19 @@ static void add_line(struct report *report, struct fulcrum_probe_state *state,
         return;
     }
     if (fulcrum_fit_distinct(medians.x, medians.count, 2) < 2) {
-        add(report, path[0], medians.value[0], 0.0, source);
-        add(report, path[1], 0.0, 0.0, source);
+        add(findings, path[0], medians.value[0], 0.0, source);
+        add(findings, path[1], 0.0, 0.0, source);
         return;
     }
     enum fulcrum_status status =
         fulcrum_fit_batch_time(&line, medians.x, medians.value, medians.count, &why);
-    if (fulcrum_findings_fitted(report->findings, status, &why, "loop", "no line: ")) {
+    if (fulcrum_findings_fitted(findings, status, &why, "loop", "no line: ")) {
         for (size_t i = 0; i < 2; i++) {
-            add(report, path[i], line.fit.parameter[i].value,
+            add(findings, path[i], line.fit.parameter[i].value,
                 line.fit.parameter[i].standard_error, source);
         }
-        fulcrum_findings_fit(report->findings, state->recording[which].header.name,
-            "t0 + t1 n", &line.fit);
+        fulcrum_findings_fit(
+            findings, state->recording[which].header.name, "t0 + t1 n", &line.fit);
     }
 }
 
@@ -471,11 +456,10 @@ static void design_of(struct fulcrum_design *out,
  * were seen: its cycles without inference, or, of a loop that waits for nobody, its
  * requests. The step is found with it, unless CPU time has told it.
  */
-static void report_turns(
-    struct report *report, struct fulcrum_probe_state *state, double rough_step_s)
+static void report_turns(struct fulcrum_findings *findings,
+    struct fulcrum_probe_state *state, double rough_step_s)
 {
     const struct own *own = state->own;
-    struct fulcrum_findings *findings = report->findings;
     bool is_async = is_asynchronous(own->fact);
     struct fulcrum_design design;
     design_of(&design, state, findings);
@@ -518,15 +502,15 @@ static void report_turns(
         return;
     }
     if (!is_async) {
-        add(report, "workload.step.mean_s", fit.parameter[STEP_S].value,
+        add(findings, "workload.step.mean_s", fit.parameter[STEP_S].value,
             fit.parameter[STEP_S].standard_error,
             "fitted: the network's cycles are the calls of the vector environment");
     } else {
-        add(report, "machine.cpu.slice_s", fit.parameter[SLICE_S].value,
+        add(findings, "machine.cpu.slice_s", fit.parameter[SLICE_S].value,
             fit.parameter[SLICE_S].standard_error,
             "fitted: what more processes than threads wait for a thread");
     }
-    add(report, "workload.host.delay_s", fit.parameter[DELAY_S].value,
+    add(findings, "workload.host.delay_s", fit.parameter[DELAY_S].value,
         fit.parameter[DELAY_S].standard_error,
         "fitted: what passes in a turn beside all that was timed");
     fulcrum_findings_fit(findings, "env_call", "network with step and delay", &fit);
@@ -534,16 +518,17 @@ static void report_turns(
 
 /* Short rollouts make minibatches smaller: what was seen is carried to the whole one.
  */
-static void report_training(struct report *report, struct fulcrum_probe_state *state)
+static void report_training(
+    struct fulcrum_findings *findings, struct fulcrum_probe_state *state)
 {
     const struct own *own = state->own;
     double whole = own->fact[FULCRUM_LOOP_MINIBATCH];
     struct fulcrum_medians steps = {.count = 0};
     double sum_s = 0.0;
     for (size_t i = 0; i < own->size_count; i++) {
-        double median = fulcrum_findings_median(
-            report->findings, &state->recording[TRAIN], own->size[i])
-                            .median;
+        double median =
+            fulcrum_findings_median(findings, &state->recording[TRAIN], own->size[i])
+                .median;
         if (median > 0.0) {
             steps.x[steps.count] = own->minibatch[i];
             steps.value[steps.count++] = median;
@@ -556,30 +541,29 @@ static void report_training(struct report *report, struct fulcrum_probe_state *s
         fulcrum_fit_batch_time(&line, steps.x, steps.value, steps.count, NULL) ==
             FULCRUM_OK) {
         step_s = line.per_batch_s + line.per_item_s * whole;
-        fulcrum_findings_fit(
-            report->findings, "train_step", "t0 + t1 samples", &line.fit);
+        fulcrum_findings_fit(findings, "train_step", "t0 + t1 samples", &line.fit);
     }
     if (steps.count > 0) {
-        add(report, "workload.training.train_step_s", step_s, 0.0,
+        add(findings, "workload.training.train_step_s", step_s, 0.0,
             is_asynchronous(own->fact)
                 ? "CPU time of the learner and the main process over training steps"
                 : "time between rollouts over the optimiser's steps in it");
     }
     if (own->fact[FULCRUM_LOOP_PARAMETER_COUNT] > 0.0) {
-        fulcrum_findings_value(report->findings, "network_parameter_count", "",
+        fulcrum_findings_value(findings, "network_parameter_count", "",
             own->fact[FULCRUM_LOOP_PARAMETER_COUNT]);
     }
 }
 
-static void add_given(
-    struct report *report, const char *path, double value, const char *source)
+static void add_given(struct fulcrum_findings *findings, const char *path, double value,
+    const char *source)
 {
-    fulcrum_findings_parameter(report->findings, path,
-        &(struct fulcrum_parameter){.value = value}, "%s", source);
+    fulcrum_findings_parameter(
+        findings, path, &(struct fulcrum_parameter){.value = value}, "%s", source);
 }
 
 /* Steps side by side: the caller's part of a call, and what it leaves. */
-static void report_side_by_side(struct report *report,
+static void report_side_by_side(struct fulcrum_findings *findings,
     struct fulcrum_probe_state *state, double largest, double spread_s)
 {
     static const char *const paths[] = {
@@ -589,24 +573,24 @@ static void report_side_by_side(struct report *report,
     const size_t needed[] = {CALL, POOL, CHILD};
     double at[TRAIN + 1] = {0.0};
     for (size_t i = 0; i < sizeof needed / sizeof needed[0]; i++) {
-        at[needed[i]] = fulcrum_findings_median(
-            report->findings, &state->recording[needed[i]], largest)
-                            .median;
+        at[needed[i]] =
+            fulcrum_findings_median(findings, &state->recording[needed[i]], largest)
+                .median;
     }
     double step_s =
         fmax(is_pool ? at[POOL] / stepped(own, largest) : at[CHILD], LEAST_S);
     double threads = own->fact[FULCRUM_LOOP_THREAD_COUNT];
     double idle =
         threads > 0.0 ? state->bench->machine.cpu.thread_count - threads : 0.0;
-    add_line(report, state, CALLER, paths,
+    add_line(findings, state, CALLER, paths,
         "line through CPU time of the calling thread in a call");
-    add_given(report, "workload.host.reserved_threads",
+    add_given(findings, "workload.host.reserved_threads",
         is_pool ? fmax(idle, 0.0) : each(at[POOL], at[CALL]),
         is_pool ? "threads of the machine that the pool leaves out"
                 : "CPU time of other threads of the process during a call");
-    add_given(report, "workload.step.cv", fmin(spread_s / step_s, CV_MOST),
+    add_given(findings, "workload.step.cv", fmin(spread_s / step_s, CV_MOST),
         "central two thirds of the calls of the fewest environments");
-    report_turns(report, state, step_s);
+    report_turns(findings, state, step_s);
 }
 
 static void loop_report(
@@ -618,8 +602,6 @@ static void loop_report(
         "workload.network.per_batch_s", "workload.network.per_item_s"};
     const struct own *own = state->own;
     bool is_async = is_asynchronous(own->fact);
-    struct report report = {
-        .findings = findings, .drift_rel = drift_of(state, findings)};
     double seen_s =
         fulcrum_findings_median(findings, &state->recording[CALL], own->size[0]).median;
     double spread_rel =
@@ -628,27 +610,32 @@ static void loop_report(
     if (!(seen_s > 0.0)) {
         return;
     }
-    add_given(&report, "machine.learner_core_count", 0.0,
+    add_given(findings, "machine.learner_core_count", 0.0,
         "the loop's inference and training run where its environments do");
     report_curve(findings, &state->bench->machine.cpu);
-    fulcrum_findings_value(findings, "drift_rel", "", report.drift_rel);
-    report_training(&report, state);
-    add_line(&report, state, OTHER, other_paths,
+    fulcrum_findings_parameter(findings, "run.drift",
+        &(struct fulcrum_parameter){.value = 1.0,
+            .standard_error = drift_of(state, findings),
+            .scale = FULCRUM_SCALE_LOG,
+            .origin = FULCRUM_ORIGIN_MEASURED},
+        "central half of the samples of a call");
+    report_training(findings, state);
+    add_line(findings, state, OTHER, other_paths,
         is_async ? "line through CPU time of inference for a request"
                  : "line through times between calls");
     if (is_serial(own) || is_async) {
-        add_line(&report, state, is_async ? CHILD : CALL, step_paths,
+        add_line(findings, state, is_async ? CHILD : CALL, step_paths,
             is_async ? "line through CPU time of a worker for a request"
                      : "line through times of a call");
-        add_given(&report, "workload.step.cv", is_async ? USUAL_CV : spread_rel,
+        add_given(findings, "workload.step.cv", is_async ? USUAL_CV : spread_rel,
             is_async ? "assumed"
                      : "central two thirds of the calls of one environment");
     }
     if (is_async) {
-        report_turns(&report, state, 0.0);
+        report_turns(findings, state, 0.0);
     } else if (!is_serial(own)) {
         report_side_by_side(
-            &report, state, own->size[own->size_count - 1], spread_rel * seen_s);
+            findings, state, own->size[own->size_count - 1], spread_rel * seen_s);
     }
 }
 

@@ -58,7 +58,6 @@ struct sums {
     double off;    /* weighted */
     double slope;  /* of the log likelihood by the variance */
     size_t points;
-    size_t curves;
 };
 
 /* Whether an item is the first counted one of its curve; disturbed points are of it. */
@@ -99,14 +98,27 @@ static void add_set(const struct data *data, const struct fulcrum_validation *se
         own.off += off / all;
         own.slope += times * (apart * apart - 1.0 / all);
         own.points++;
-        own.curves += begins_curve(data, set, k) ? 1 : 0;
     }
     double share = own.points > 0 ? 1.0 / (double)own.points : 0.0;
     sums->weight += share * own.weight;
     sums->off += share * own.off;
     sums->slope += share * own.slope;
     sums->points += own.points;
-    sums->curves += own.curves;
+}
+
+static size_t count_curves(const struct data *data)
+{
+    size_t curves = 0;
+    for (size_t i = 0; i < data->count; i++) {
+        const struct fulcrum_validation *set = &data->sets[i];
+        for (size_t k = 0; k < set->comparison.count; k++) {
+            curves += counts(data, set, &set->comparison.items[k]) &&
+                              begins_curve(data, set, k)
+                          ? 1
+                          : 0;
+        }
+    }
+    return curves;
 }
 
 static struct sums sums_at(const struct data *data, double mean, double variance)
@@ -157,14 +169,14 @@ static struct law law_of(const struct data *data)
     }
     /* A mean that is learnt, too, takes one degree of freedom and is itself uncertain.
      */
-    double n = fmax((double)sums.curves, 2.0);
+    law.curves = count_curves(data);
+    double n = fmax((double)law.curves, 2.0);
     double freedom = data->is_beyond ? n : n - 1.0;
     double of_mean = data->is_beyond ? 1.0 : sqrt(1.0 + 1.0 / n);
     law.deviation = is_enough ? 0.0 : sqrt(low);
     law.stated =
         law.deviation * of_mean * gsl_cdf_tdist_Pinv(0.95, freedom) / HALF_OF_90;
     law.points = sums.points;
-    law.curves = sums.curves;
     return law;
 }
 

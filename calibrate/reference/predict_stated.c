@@ -25,11 +25,12 @@
  * for.
  */
 
-/* What (13) follows from where no watts are given. */
-static const char *const drawn[] = {"machine.cpu.core_tdp_w",
-    "machine.cpu.idle_tdp_frac", "machine.cpu.load_tdp_frac",
-    "machine.cpu.smt_power_frac", "machine.rest_tdp_frac",
-    "machine.psu_efficiency_frac"};
+/* The fields of (13), and what they follow from where they are not given. */
+static const char *const drawn[] = {"machine.cpu.idle_w", "machine.cpu.core_idle_w",
+    "machine.cpu.core_dynamic_w", "machine.cpu.smt_power_frac", "machine.rest_w",
+    "machine.psu_efficiency_frac", "machine.cpu.core_tdp_w",
+    "machine.cpu.idle_tdp_frac", "machine.cpu.load_tdp_frac", "machine.rest_tdp_frac"};
+enum { NEEDED = 6 };
 
 enum { DRAWN = sizeof drawn / sizeof drawn[0], DRAWS = 2000 };
 
@@ -146,6 +147,9 @@ static enum fulcrum_status predict_server(const struct draws *draws, size_t poin
                 bool is_known = is_set(&reference->points[point], drawn[j]);
                 double value = fulcrum_field_number(field, &design) *
                                (is_known ? 1.0 : draws->factor[k][j]);
+                if (isnan(value)) {
+                    continue;
+                }
                 value = fmin(fmax(value, field->least), field->most);
                 memcpy((char *)&one + field->offset, &value, sizeof value);
             }
@@ -169,8 +173,12 @@ enum fulcrum_status fulcrum_predict_watts(
     FAIL_IF(design->machine.accelerator != FULCRUM_ACCELERATOR_CPU, err,
         FULCRUM_ERR_UNSUPPORTED,
         "reference %s: machine.accelerator = gpu, cpu expected", reference->name);
-    for (size_t i = 0; i < DRAWN; i++) {
-        FAIL_IF(isnan(fulcrum_field_number(fulcrum_field_find(drawn[i]), design)), err,
+    struct fulcrum_design filled = *design;
+    /* Counts may come with the points. */
+    filled.machine.cpu.core_count = fmax(filled.machine.cpu.core_count, 1.0);
+    fulcrum_machine_fill_watts(&filled.machine);
+    for (size_t i = 0; i < NEEDED; i++) {
+        FAIL_IF(isnan(fulcrum_field_number(fulcrum_field_find(drawn[i]), &filled)), err,
             FULCRUM_ERR_MISSING, "reference %s: %s is missing, expected in its machine",
             reference->name, drawn[i]);
     }

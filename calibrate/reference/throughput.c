@@ -830,11 +830,13 @@ static enum fulcrum_status predict_stages(struct fulcrum_predictor *predictor,
     double whole_s = replicas.network.step.mean_s;
     double own_s = design->workload.step.mean_s * replicas.steps_per_request;
     double step_frac = whole_s > 0.0 ? fmin(own_s / whole_s, 1.0) : 0.0;
-    const double *value = point->value;
+    /* One consistent cycle: that of the best fit, as the model itself has it. */
+    const double *value = point->at_fit;
+    double off = design->run.drift * fulcrum_design_discrepancy(design);
     double *threads = out->thread_count;
     double servers = replicas.count;
     bool trains = replicas.network.training.env_steps_per_train_step > 0.0;
-    out->steps_per_s = value[FULCRUM_OUTPUT_steps_per_s];
+    out->steps_per_s = value[FULCRUM_OUTPUT_steps_per_s] / off;
     out->requests_per_s = out->steps_per_s / replicas.steps_per_request;
     out->residence = (struct fulcrum_residence){value[FULCRUM_OUTPUT_cpu_residence_s],
         value[FULCRUM_OUTPUT_host_residence_s], value[FULCRUM_OUTPUT_gpu_residence_s],

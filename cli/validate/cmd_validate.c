@@ -284,6 +284,39 @@ static double stated_in(const struct fulcrum_calibration *calibration, const cha
                               : FULCRUM_UNKNOWN;
 }
 
+/* Shares of unseen points within their 90 % intervals, and from how many points on they
+ * must be kept: of fewer, chance leaves them. */
+static const struct {
+    double frac;
+    double least_points;
+} coverage_least = {0.80, 10.0}, coverage_most = {0.98, 50.0};
+
+/* By kind of prediction, over all presets. */
+static void check_coverage(const struct job *job)
+{
+    struct fulcrum_result *result =
+        fulcrum_validation_result(job->sets, job->count, FULCRUM_VALIDATION_SETS);
+    const struct fulcrum_table *kinds = fulcrum_result_table_of(result, "summary");
+    for (size_t i = 0; i < fulcrum_table_rows(kinds); i++) {
+        double frac = fulcrum_table_at(kinds, i, "covered_frac").number;
+        double points = fulcrum_table_at(kinds, i, "points").number;
+        bool is_low =
+            frac < coverage_least.frac && points >= coverage_least.least_points;
+        bool is_high =
+            frac > coverage_most.frac && points >= coverage_most.least_points;
+        struct fulcrum_string text = {0};
+        if (is_low || is_high) {
+            fulcrum_string_add(&text,
+                "90 %% intervals hold %.4g %% of %.0f points, %.0f to %.0f %% expected",
+                100.0 * frac, points, 100.0 * coverage_least.frac,
+                100.0 * coverage_most.frac);
+        }
+        fulcrum_check_add(job->table, "coverage", FULCRUM_CHECK_FAILED, &text, "%s",
+            fulcrum_table_at(kinds, i, "predicts").text);
+    }
+    fulcrum_result_free(result);
+}
+
 /* What the model is off by, learnt from these sets: compared with what is stored, or
  * written in its place. */
 static enum fulcrum_status learn(
@@ -358,6 +391,7 @@ static enum fulcrum_status run_checks(struct job *job, struct fulcrum_error *err
     }
     if (is_over_presets(job)) {
         fulcrum_baseline_check_designs(&baseline);
+        check_coverage(job);
     }
     if (job->settings->refit) {
         TRY(repeat_fits(job, err));

@@ -226,6 +226,10 @@ double fulcrum_design_doublings_unseen(const struct fulcrum_design *design)
 
 double fulcrum_design_discrepancy(const struct fulcrum_design *design)
 {
+    /* Nothing is known of loops whose environments live on the GPU. */
+    if (fulcrum_design_is_resident(design)) {
+        return 1.0;
+    }
     double doublings = fulcrum_design_doublings_unseen(design);
     double beyond = doublings > 0.0 ? pow(design->run.extrapolation, doublings) : 1.0;
     return design->run.discrepancy * beyond;

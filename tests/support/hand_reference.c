@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "presets/load/preset.h"
+#include "tests/support/designs.h"
 #include "tests/support/suite.h"
 
 /* R2D2 on the paper's machine, taken greedily and without training. */
@@ -25,6 +26,8 @@ struct fulcrum_calibration *hand_priors(void)
 {
     struct fulcrum_calibration *calibration = NULL;
     ASSERT_OK(fulcrum_calibration_load("v100-prior", &calibration, NULL));
+    designs_add_parameter(
+        calibration, "run.discrepancy", 1.0, 0.0, FULCRUM_SCALE_LINEAR);
     return calibration;
 }
 

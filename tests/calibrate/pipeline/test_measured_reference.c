@@ -127,6 +127,8 @@ static struct fulcrum_calibration *new_calibration(void)
     calibration->machine = found.measurement.machine;
     designs_add_parameter(
         calibration, "workload.step.mean_s", 9e-4, 3e-5, FULCRUM_SCALE_LOG);
+    designs_add_parameter(
+        calibration, "run.discrepancy", 1.0, 0.0, FULCRUM_SCALE_LINEAR);
     for (size_t i = 0; i < LENGTH(parameters); i++) {
         designs_add_parameter(calibration, parameters[i].path, parameters[i].value, 0.0,
             FULCRUM_SCALE_LINEAR);
@@ -428,8 +430,8 @@ TEST(test_watts_are_observed_where_they_were_measured)
 /* (13): idle watts and those of the busy cores, of which one is the learner's. */
 static double watts_by_hand(const struct fulcrum_prediction *prediction)
 {
-    double actors_busy = prediction->value[FULCRUM_OUTPUT_cpu_core_busy_frac];
-    double learner_busy = prediction->value[FULCRUM_OUTPUT_gpu_busy_frac];
+    double actors_busy = prediction->at_fit[FULCRUM_OUTPUT_cpu_core_busy_frac];
+    double learner_busy = prediction->at_fit[FULCRUM_OUTPUT_gpu_busy_frac];
     return 30.0 + 9.0 * (8.0 * actors_busy + learner_busy);
 }
 
@@ -488,7 +490,10 @@ TEST(test_watts_are_compared_where_the_calibration_has_them)
     struct fulcrum_prediction *predicted = predict(read, calibration);
     const struct fulcrum_compared *watts = &set.comparison.items[1];
     assert_close("observed", watts->observed, 63.0, 0.0);
-    assert_close("predicted", watts->predicted, watts_by_hand(&predicted[0]), 1e-9);
+    assert_close(
+        "predicted", watts->predicted, predicted[0].value[FULCRUM_OUTPUT_cpu_w], 1e-9);
+    assert_close("by hand", predicted[0].at_fit[FULCRUM_OUTPUT_cpu_w],
+        watts_by_hand(&predicted[0]), 1e-9);
     CU_ASSERT(watts->lo < watts->predicted - 1.0 && watts->hi > watts->predicted + 1.0);
     fulcrum_validation_clear(&set);
     fulcrum_reference_free(read);

@@ -236,7 +236,8 @@ TEST(test_a_crowd_is_held_to_the_hosts_rate)
     struct hand crowd;
     begin(&crowd, (const double[]){512.0}, 1, "steps_per_s");
     for (size_t i = 0; i < LENGTH(times); i++) {
-        parameter_of(crowd.priors, times[i].path)->value = times[i].value;
+        designs_add_parameter(
+            crowd.priors, times[i].path, times[i].value, 0.0, FULCRUM_SCALE_LINEAR);
     }
     struct fulcrum_comparison found = predict(&crowd);
     assert_close("rate", found.items[0].predicted, 1.0 / 1e-3, RATE_ERROR);

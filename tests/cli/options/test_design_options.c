@@ -34,7 +34,8 @@ TEST(test_the_workload_names_its_calibration)
     load_inputs(&settings, &inputs);
     CU_ASSERT_STRING_EQUAL(inputs.base.machine.name, "dgx-1");
     CU_ASSERT_STRING_EQUAL(inputs.base.workload.name, "r2d2-atari");
-    CU_ASSERT_EQUAL(inputs.scenario.calibration_count, 1);
+    CU_ASSERT_EQUAL(inputs.named_count, 1);
+    CU_ASSERT_EQUAL(inputs.scenario.calibration_count, 2);
     CU_ASSERT_STRING_EQUAL(
         inputs.scenario.calibrations[0]->name, inputs.base.workload.calibration);
     CU_ASSERT_EQUAL(inputs.scenario.setting_count, 0);
@@ -50,7 +51,7 @@ TEST(test_a_setting_replaces_the_workloads_calibration)
     struct fulcrum_context context = {.exit_code = 0};
     struct fulcrum_design_inputs inputs;
     load_inputs(&settings, &inputs);
-    CU_ASSERT_EQUAL_FATAL(inputs.calibration_count, 1);
+    CU_ASSERT_EQUAL_FATAL(inputs.named_count, 1);
     CU_ASSERT_STRING_EQUAL(inputs.calibrations[0]->name, "v100-impala-prior");
     fulcrum_design_inputs_free(&inputs);
     sets[0] = "workload.calibration=no-such";
@@ -92,7 +93,7 @@ TEST(test_settings_come_in_order_and_actors_last)
     settings.actor_count = 16.0;
     struct fulcrum_design_inputs inputs;
     load_inputs(&settings, &inputs);
-    CU_ASSERT_EQUAL(inputs.scenario.calibration_count, 2);
+    CU_ASSERT_EQUAL(inputs.named_count, 2);
     CU_ASSERT_EQUAL_FATAL(inputs.scenario.setting_count, 4);
     const struct fulcrum_setting *set = inputs.scenario.settings;
     CU_ASSERT_STRING_EQUAL(set[0].field->path, "machine.gpu.sm_count");

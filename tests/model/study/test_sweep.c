@@ -321,7 +321,8 @@ TEST(test_a_ratio_is_narrower_than_the_ratio_of_ends)
             &point->relative[FULCRUM_RELATIVE_SPEEDUP];
         const struct fulcrum_ratio *runtime =
             &point->relative[FULCRUM_RELATIVE_RUNTIME];
-        /* Medians of an even number of draws: the inverse is of other ones by a hair. */
+        /* Medians of an even number of draws: the inverse is of other ones by a hair.
+         */
         assert_close("inverse", speedup->value * runtime->value, 1.0, 1e-3);
         CU_ASSERT(speedup->lo < speedup->value && speedup->value < speedup->hi);
         CU_ASSERT(runtime->lo < runtime->value && runtime->value < runtime->hi);
