@@ -34,8 +34,10 @@
 #define DRAW_HALF_WIDTH_REL 0.04
 #define DRAW_MOST_STEPS     3e4
 
-/* What the equations do not know of at all: no factor lets them follow it. */
-#define NOT_FOLLOWED ((unsigned)FULCRUM_FLAG_SLICES)
+/* What the equations do not know of at all: no factor lets them follow it where it moves
+ * the best fit's rate by more than this. */
+#define NOT_FOLLOWED       ((unsigned)FULCRUM_FLAG_SLICES)
+#define NOT_FOLLOWED_LEAST 0.03
 
 struct output_row {
     const char *name;
@@ -265,6 +267,8 @@ static void plan_draws(struct fulcrum_predictor *predictor,
         for (size_t i = 0; i < FULCRUM_OUTPUT_COUNT; i++) {
             out->factor[i] = values[i] > 0.0 ? best_fit->at_fit[i] / values[i] : 1.0;
         }
+        out->may_simulate =
+            fabs(out->factor[FULCRUM_OUTPUT_steps_per_s] - 1.0) > NOT_FOLLOWED_LEAST;
     }
 }
 
