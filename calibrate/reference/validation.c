@@ -308,12 +308,13 @@ enum {
     WORST,
     FITTED,
     BASELINES,
+    COVERAGE,
     POINTS,
     TABLES
 };
 
 static const char *const keys[TABLES] = {"summary", "sets", "undisturbed", "series",
-    "formulas", "worst", "fitted", "baselines", "points"};
+    "formulas", "worst", "fitted", "baselines", "coverage", "points"};
 
 struct sets {
     const struct fulcrum_validation *items;
@@ -460,17 +461,65 @@ static struct fulcrum_comparison_errors pool_means(const struct pool *pool)
     return mean;
 }
 
+/* The kinds of prediction, and each of what is carried over. */
+enum { KINDS = 2 * FULCRUM_PREDICTOR_COUNT };
+
+static bool is_of_kind(const struct fulcrum_validation *set, size_t kind)
+{
+    return (size_t)set->reference->predictor == kind / 2 &&
+           set->is_carried_over == (kind % 2 != 0);
+}
+
+static void name_kind(size_t kind, char *out, size_t size)
+{
+    (void)snprintf(out, size, "%s%s", fulcrum_predictor_meaning(kind / 2),
+        kind % 2 != 0 ? ", carried over from another machine" : "");
+}
+
+/*
+ * How many of a kind's points lie within the central interval of each probability, as
+ * many as it says where intervals are right. Kinds of few points say nothing.
+ */
+static void add_coverage(struct fulcrum_table *table, const struct sets *sets)
+{
+    static const double nominal[] = {0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95};
+    enum { NOMINALS = sizeof nominal / sizeof nominal[0], FEW_POINTS = 10 };
+    for (size_t kind = 0; kind < KINDS; kind++) {
+        size_t within[NOMINALS] = {0};
+        size_t count = 0;
+        char name[200];
+        for (size_t i = 0; i < sets->count; i++) {
+            const struct fulcrum_comparison *set = &sets->items[i].comparison;
+            for (size_t k = 0; k < set->count && is_of_kind(&sets->items[i], kind);
+                 k++) {
+                double at = fulcrum_compared_nominal(&set->items[k]);
+                count += set->items[k].is_fitted || isnan(at) ? 0 : 1;
+                for (size_t n = 0; n < NOMINALS; n++) {
+                    within[n] += !set->items[k].is_fitted && at <= nominal[n] ? 1 : 0;
+                }
+            }
+        }
+        name_kind(kind, name, sizeof name);
+        for (size_t n = 0; n < NOMINALS && count >= FEW_POINTS; n++) {
+            fulcrum_table_row(table);
+            fulcrum_table_text(table, "predicts", NULL, name);
+            fulcrum_table_number(table, "points", NULL, (double)count);
+            fulcrum_table_number(table, "nominal_frac", NULL, nominal[n]);
+            fulcrum_table_number(
+                table, "observed_frac", NULL, (double)within[n] / (double)count);
+        }
+    }
+}
+
 /* A row for each kind of prediction, and one for what is carried over. */
 static void add_summary(
     struct fulcrum_table *table, const struct sets *sets, const struct view *view)
 {
-    for (size_t row = 0; row < 2 * (size_t)FULCRUM_PREDICTOR_COUNT; row++) {
+    for (size_t row = 0; row < KINDS; row++) {
         struct pool pool = {.sum.count = 0};
-        bool is_carried_over = row % 2 != 0;
         for (size_t i = 0; i < sets->count; i++) {
             const struct fulcrum_validation *set = &sets->items[i];
-            if ((size_t)set->reference->predictor == row / 2 &&
-                set->is_carried_over == is_carried_over) {
+            if (is_of_kind(set, row)) {
                 struct fulcrum_comparison_errors one =
                     errors_of(set, FULCRUM_COMPARE_PREDICTED);
                 pool_add(&pool, &one);
@@ -479,9 +528,7 @@ static void add_summary(
         struct fulcrum_comparison_errors errors = pool_means(&pool);
         if (errors.count > 0) {
             char meaning[200];
-            (void)snprintf(meaning, sizeof meaning, "%s%s",
-                fulcrum_predictor_meaning(row / 2),
-                is_carried_over ? ", carried over from another machine" : "");
+            name_kind(row, meaning, sizeof meaning);
             fulcrum_table_row(table);
             fulcrum_table_text(table, "predicts", "predicted", meaning);
             add_errors(table, "points", &errors, view);
@@ -717,6 +764,7 @@ struct fulcrum_result *fulcrum_validation_result(const struct fulcrum_validation
     }
     fulcrum_table_make_main(tables[view.main]);
     add_summary(tables[SUMMARY], &sets, &view);
+    add_coverage(tables[COVERAGE], &sets);
     add_worst(tables[WORST], &sets);
     fulcrum_table_hide(tables[WORST], "kind"); /* all are predicted */
     for (size_t i = 0; i < count; i++) {

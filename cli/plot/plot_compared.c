@@ -461,6 +461,22 @@ static void add_unit_finding(struct fulcrum_result *result,
     fulcrum_plot_guide_add(result, 0, units, FULCRUM_UNKNOWN, text);
 }
 
+/* "watts of one GPU over its activity (22 points)" */
+enum fulcrum_status fulcrum_plot_coverage_add(const struct fulcrum_plot_job *job,
+    struct fulcrum_result *result, struct fulcrum_error *err)
+{
+    struct fulcrum_table *table = fulcrum_chart_table(result, "coverage");
+    (void)job;
+    (void)err;
+    for (size_t i = 0; i < fulcrum_table_rows(table); i++) {
+        fulcrum_table_return(table, i);
+        fulcrum_plot_print(table, "line", "%s (%.0f points)",
+            fulcrum_chart_words(table, i, "predicts"),
+            fulcrum_plot_number(table, i, "points"));
+    }
+    return FULCRUM_OK;
+}
+
 enum fulcrum_status fulcrum_plot_parity_add(const struct fulcrum_plot_job *job,
     struct fulcrum_result *result, struct fulcrum_error *err)
 {

@@ -166,9 +166,9 @@ FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_plot_write(
 fulcrum_plot_add fulcrum_plot_pareto_add, fulcrum_plot_heat_add, fulcrum_plot_ratio_add,
     fulcrum_plot_published_add, fulcrum_plot_breakdown_add, fulcrum_plot_gpu_time_add,
     fulcrum_plot_stages_add, fulcrum_plot_calibration_add, fulcrum_plot_sm_time_add,
-    fulcrum_plot_efficiency_add, fulcrum_plot_measured_add, fulcrum_plot_scaling_add,
-    fulcrum_plot_parity_add, fulcrum_plot_fit_add, fulcrum_plot_tornado_add,
-    fulcrum_plot_components_add;
+    fulcrum_plot_coverage_add, fulcrum_plot_efficiency_add, fulcrum_plot_measured_add,
+    fulcrum_plot_scaling_add, fulcrum_plot_parity_add, fulcrum_plot_fit_add,
+    fulcrum_plot_tornado_add, fulcrum_plot_components_add;
 
 /* Draws a heat map, whose axes are those of the job. */
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_plot_heat_draw(

@@ -427,7 +427,12 @@ static enum fulcrum_status write_document(
                 "MAPE is the mean of |predicted - observed| / observed, SMAPE its "
                 "symmetric form, the bias the mean with its sign; \"inside 90 %\" is "
                 "the share of points within the interval that the prediction "
-                "states, where it states one.\n\n",
+                "states, where it states one. Interval score (of that interval) and "
+                "CRPS are of ln(value), less is better. Intervals of a set hold what "
+                "the model is off by as the other sets teach it "
+                "([model.md](model.md#what-an-interval-means)).\n\n"
+                "![Share of points within intervals of each "
+                "probability](images/coverage.png)\n\n",
         stream);
     enum fulcrum_status status =
         fulcrum_result_write(result, FULCRUM_FORMAT_MARKDOWN, NULL, stream, err);

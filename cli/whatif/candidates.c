@@ -172,11 +172,11 @@ void fulcrum_candidates_clear(struct fulcrum_candidates *list)
 }
 
 enum fulcrum_status fulcrum_recommend_options(
-    const struct fulcrum_recommend_settings *settings,
-    struct fulcrum_context *context, struct fulcrum_predict_options *out,
-    struct fulcrum_error *err)
+    const struct fulcrum_recommend_settings *settings, struct fulcrum_context *context,
+    struct fulcrum_predict_options *out, struct fulcrum_error *err)
 {
-    TRY(fulcrum_solve_settings_read(&settings->solve, FULCRUM_DRAWS, context, out, err));
+    TRY(fulcrum_solve_settings_read(
+        &settings->solve, FULCRUM_DRAWS, context, out, err));
     /* Simulated values are noisy, which matters where they are held against others. */
     if (out->solver.method == FULCRUM_METHOD_AUTO &&
         isnan(settings->solve.solver.half_width_rel)) {

@@ -144,8 +144,8 @@ static enum fulcrum_status read_job(struct job *job, struct fulcrum_error *err)
         (int)ROWS_MOST);
     job->plan.plateau_frac =
         settings->no_threads_needed ? (double)NAN : settings->plateau_pct / 100.0;
-    enum fulcrum_status status = fulcrum_solve_settings_read(
-        &settings->solve, is_thorough ? FULCRUM_DRAWS : 0.0, job->context, predict, err);
+    enum fulcrum_status status = fulcrum_solve_settings_read(&settings->solve,
+        is_thorough ? FULCRUM_DRAWS : 0.0, job->context, predict, err);
     if (!is_thorough && predict->solver.method == FULCRUM_METHOD_AUTO &&
         isnan(settings->solve.solver.half_width_rel)) {
         predict->solver.method = FULCRUM_METHOD_FAST;
@@ -359,8 +359,8 @@ const struct fulcrum_command fulcrum_command_node = {
         "equations (--method fast), whatever solves the rows; cores and actors "
         "follow the threads, and the interval is that of the draws. "
         "threads_needed_is_open is 1 in files where more threads might still raise "
-        "the plateau.\n\nIntervals come from 24 draws, or 16 in tables of more than "
-        "64 rows; tables of more than 256 rows have none and are not simulated "
+        "the plateau.\n\nIntervals come from 200 draws; tables of more than 256 rows "
+        "have none and are not simulated "
         "unless asked for. Ctrl-C ends the table after the last whole row.",
     .examples = examples,
     .groups = groups,

@@ -150,8 +150,7 @@ enum fulcrum_status fulcrum_recommend_compare(
     enum fulcrum_status status = FULCRUM_OK;
     sides.items = fulcrum_allocate(SIDES, sizeof *sides.items);
     TRY_OR_END(read_metrics(&sides, err));
-    TRY_OR_END(fulcrum_recommend_options(
-        settings, context, &sides.options, err));
+    TRY_OR_END(fulcrum_recommend_options(settings, context, &sides.options, err));
     TRY_OR_END(load_sides(&sides, err));
     TRY_OR_END(fulcrum_candidates_predict(&sides, err));
     for (size_t i = 0; i < SIDES && status == FULCRUM_OK; i++) {
@@ -230,8 +229,7 @@ enum fulcrum_status fulcrum_recommend_upgrade(
         .count = DESIGNS};
     enum fulcrum_status status = FULCRUM_OK;
     list.items = fulcrum_allocate(DESIGNS, sizeof *list.items);
-    TRY_OR_END(fulcrum_recommend_options(
-        settings, context, &list.options, err));
+    TRY_OR_END(fulcrum_recommend_options(settings, context, &list.options, err));
     for (size_t i = 0; i < DESIGNS; i++) {
         struct fulcrum_candidate *candidate = &list.items[i];
         fulcrum_string_add(&candidate->name, "%s", upgrades[i].title);

@@ -17,8 +17,8 @@ enum fulcrum_status fulcrum_subject_read(const struct fulcrum_design_settings *s
     TRY(fulcrum_design_inputs_load(settings, context, &out->inputs, err));
     size_t used = 0;
     (void)snprintf(out->calibrations, sizeof out->calibrations, "none");
-    for (size_t i = 0;
-         i < out->inputs.named_count && used < sizeof out->calibrations; i++) {
+    for (size_t i = 0; i < out->inputs.named_count && used < sizeof out->calibrations;
+         i++) {
         int length = snprintf(out->calibrations + used, sizeof out->calibrations - used,
             "%s%s", i > 0 ? ", " : "", out->inputs.calibrations[i]->name);
         used += length > 0 ? (size_t)length : 0;

@@ -206,7 +206,7 @@ void fulcrum_sweep_finding_tell(
     }
     if (plan->best != NULL && finding->simulated > 0) {
         fulcrum_result_note(result, "notes",
-            "simulated draws are noisy: of points that are close together the noise "
+            "simulated points are noisy: of those that are close together the noise "
             "picks the best; --method fast is smooth");
     }
 }

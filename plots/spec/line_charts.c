@@ -262,6 +262,17 @@ LINE_CHART(
     .full_name = "filled: predicted",
 };
 
+LINE_CHART(coverage, "coverage",
+    "share of points within intervals of each probability, by kind of prediction") = {
+    .table = "coverage",
+    .x = {{"nominal_frac", "probability of the interval"}},
+    .lines = {{"line"}},
+    .panels = {{.title = "Share of points that it holds",
+        .series = {{"observed_frac"}},
+        .is_unjudged = true}},
+    .ideal_name = "as stated",
+};
+
 /* A cell for each batching rule and number of environments per actor. */
 LINE_CHART(measured, "measured",
     "the real pipeline's throughput over the actors, beside its prediction") = {
@@ -361,6 +372,7 @@ const struct fulcrum_chart *const *fulcrum_charts(void)
         &fulcrum_chart_partition,
         &fulcrum_chart_measured,
         &fulcrum_chart_parity,
+        &fulcrum_chart_coverage,
         &fulcrum_chart_posterior,
         &fulcrum_chart_tornado,
         &fulcrum_chart_calibration,
