@@ -558,6 +558,30 @@ static double drift_variance(double *values, size_t count, double usual)
     return sum / DRIFT_BLOCKS;
 }
 
+/* At the place of sample `first`, if it is the first one there, else NAN; `room` is for
+ * two numbers a sample. */
+static double drift_at(const struct fulcrum_series *series, size_t first, double *room)
+{
+    double *calm = room + series->count;
+    size_t all = 0;
+    size_t undisturbed = 0;
+    struct fulcrum_statistics usual;
+    for (size_t k = 0; k < series->count; k++) {
+        bool is_there = !(fabs(series->x[k] - series->x[first]) > 0.0);
+        if (is_there && k < first) {
+            return FULCRUM_UNKNOWN;
+        }
+        room[all] = series->value[k];
+        calm[undisturbed] = series->value[k];
+        all += is_there ? 1 : 0;
+        undisturbed += is_there && !(series->disturbed[k] > 0.0) ? 1 : 0;
+    }
+    bool is_known =
+        fulcrum_statistics_of(&usual, calm, undisturbed, NULL) == FULCRUM_OK &&
+        usual.median > 0.0;
+    return is_known ? drift_variance(room, all, usual.median) : FULCRUM_UNKNOWN;
+}
+
 /*
  * How far the speed of the machine is from what the medians of undisturbed samples say,
  * block by block: a run lands wherever the machine is then. Over all times at all
@@ -570,32 +594,14 @@ static void report_drift(
     double count = 0.0;
     for (size_t i = 0; i < calibration->series_count; i++) {
         const struct fulcrum_series *series = &calibration->series[i];
-        double *values = calloc(2 * series->count + 1, sizeof *values);
-        double *calm = values + series->count;
-        for (size_t j = 0; values != NULL && j < series->count; j++) {
-            size_t all = 0;
-            size_t undisturbed = 0;
-            struct fulcrum_statistics usual;
-            bool is_first = strcmp(series->unit, "s") == 0;
-            for (size_t k = 0; k < series->count && is_first; k++) {
-                if (fabs(series->x[k] - series->x[j]) > 0.0) {
-                    continue;
-                }
-                is_first = k >= j;
-                values[all++] = series->value[k];
-                calm[undisturbed] = series->value[k];
-                undisturbed += series->disturbed[k] > 0.0 ? 0 : 1;
-            }
-            bool is_known =
-                is_first &&
-                fulcrum_statistics_of(&usual, calm, undisturbed, NULL) == FULCRUM_OK &&
-                usual.median > 0.0;
-            double variance =
-                is_known ? drift_variance(values, all, usual.median) : FULCRUM_UNKNOWN;
+        double *room = calloc(2 * series->count + 1, sizeof *room);
+        bool is_time = room != NULL && strcmp(series->unit, "s") == 0;
+        for (size_t j = 0; is_time && j < series->count; j++) {
+            double variance = drift_at(series, j, room);
             sum += isnan(variance) ? 0.0 : variance;
             count += isnan(variance) ? 0.0 : 1.0;
         }
-        free(values);
+        free(room);
     }
     if (count > 0.0) {
         fulcrum_findings_parameter(findings, "run.drift",

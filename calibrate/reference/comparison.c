@@ -162,6 +162,28 @@ static double interval_score_of(const struct fulcrum_compared *item)
     return hi - lo + 2.0 / 0.1 * beyond;
 }
 
+static void add_scores(
+    const struct fulcrum_compared *item, struct fulcrum_comparison_errors *sum)
+{
+    double nominal = fulcrum_compared_nominal(item);
+    sum->interval_count++;
+    sum->covered_frac += nominal <= 0.9 ? 1.0 : 0.0;
+    sum->half_covered_frac += nominal <= 0.5 ? 1.0 : 0.0;
+    sum->interval_score += interval_score_of(item);
+    sum->crps += crps_of(item);
+}
+
+/* Whether an item is of the series, NULL for any, and passes the filter. */
+static bool is_admitted(const struct fulcrum_comparison *comparison,
+    const struct fulcrum_compared *item, const char *series,
+    enum fulcrum_comparison_filter filter)
+{
+    const char *of = comparison->reference->points[item->point].series;
+    return (series == NULL || strcmp(of, series) == 0) &&
+           (filter == FULCRUM_COMPARE_ALL ||
+               (filter == FULCRUM_COMPARE_FITTED) == item->is_fitted);
+}
+
 struct fulcrum_comparison_errors fulcrum_comparison_errors(
     const struct fulcrum_comparison *comparison, const char *series,
     enum fulcrum_comparison_filter filter, int baseline)
@@ -170,11 +192,7 @@ struct fulcrum_comparison_errors fulcrum_comparison_errors(
     for (size_t i = 0; i < comparison->count; i++) {
         const struct fulcrum_compared *item = &comparison->items[i];
         double value = baseline < 0 ? item->predicted : item->baseline[baseline];
-        const char *of = comparison->reference->points[item->point].series;
-        bool is_admitted = filter == FULCRUM_COMPARE_ALL ||
-                           (filter == FULCRUM_COMPARE_FITTED) == item->is_fitted;
-        if ((series != NULL && strcmp(of, series) != 0) || !is_admitted ||
-            isnan(value)) {
+        if (!is_admitted(comparison, item, series, filter) || isnan(value)) {
             continue;
         }
         double error = (value - item->observed) / item->observed;
@@ -185,12 +203,7 @@ struct fulcrum_comparison_errors fulcrum_comparison_errors(
         sum.max_frac = fmax(sum.max_frac, fabs(error));
         sum.bias_frac += error;
         if (baseline < 0 && !isnan(item->lo)) {
-            sum.interval_count++;
-            double nominal = fulcrum_compared_nominal(item);
-            sum.covered_frac += nominal <= 0.9 ? 1.0 : 0.0;
-            sum.half_covered_frac += nominal <= 0.5 ? 1.0 : 0.0;
-            sum.interval_score += interval_score_of(item);
-            sum.crps += crps_of(item);
+            add_scores(item, &sum);
         }
     }
     double count = sum.count > 0 ? (double)sum.count : (double)NAN;

@@ -127,6 +127,20 @@ static bool is_set(const struct fulcrum_reference_point *point, const char *path
     return i < point->setting_count;
 }
 
+/* Multiplies what is known of a machine, but for what the point says. */
+static void vary(const struct fulcrum_reference_point *point,
+    const double factor[DRAWN], struct fulcrum_design *design)
+{
+    for (size_t j = 0; j < DRAWN; j++) {
+        const struct fulcrum_field *field = fulcrum_field_find(drawn[j]);
+        double value = fulcrum_field_number(field, design) * factor[j];
+        if (!isnan(value) && !is_set(point, drawn[j])) {
+            value = fmin(fmax(value, field->least), field->most);
+            memcpy((char *)design + field->offset, &value, sizeof value);
+        }
+    }
+}
+
 static enum fulcrum_status predict_server(const struct draws *draws, size_t point,
     struct fulcrum_comparison *out, struct fulcrum_error *err)
 {
@@ -142,17 +156,7 @@ static enum fulcrum_status predict_server(const struct draws *draws, size_t poin
         double watts[DRAWS];
         for (size_t k = 0; k < DRAWS; k++) {
             struct fulcrum_design one = design;
-            for (size_t j = 0; j < DRAWN; j++) {
-                const struct fulcrum_field *field = fulcrum_field_find(drawn[j]);
-                bool is_known = is_set(&reference->points[point], drawn[j]);
-                double value = fulcrum_field_number(field, &design) *
-                               (is_known ? 1.0 : draws->factor[k][j]);
-                if (isnan(value)) {
-                    continue;
-                }
-                value = fmin(fmax(value, field->least), field->most);
-                memcpy((char *)&one + field->offset, &value, sizeof value);
-            }
+            vary(&reference->points[point], draws->factor[k], &one);
             watts[k] = server_w(&one, load_frac);
         }
         const struct fulcrum_interval interval = fulcrum_interval_of(watts, DRAWS);

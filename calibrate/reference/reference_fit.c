@@ -746,7 +746,25 @@ end:
     return status;
 }
 
-/* The most environments per hardware thread among the points that the fit saw. */
+/* Environments per hardware thread at a point. */
+static enum fulcrum_status envs_per_thread(const struct fulcrum_reference *from,
+    size_t point, double *out, struct fulcrum_error *err)
+{
+    struct fulcrum_design design = from->design;
+    struct fulcrum_setting settings[FULCRUM_POINT_SETTINGS_MOST];
+    size_t count = 0;
+    TRY(fulcrum_point_settings(from, point, settings, &count, err));
+    for (size_t k = 0; k < count; k++) {
+        TRY(settings[k].text != NULL ? FULCRUM_OK
+                                     : fulcrum_field_set_number(settings[k].field,
+                                           &design, settings[k].number, err));
+    }
+    *out = design.run.actor_count * design.run.envs_per_actor /
+           design.machine.cpu.thread_count;
+    return FULCRUM_OK;
+}
+
+/* The most of them among the points that the fit saw. */
 static enum fulcrum_status seen_envs_per_thread(const struct fulcrum_reference_fit *fit,
     const struct fulcrum_reference_fit_plan *plan, double *out,
     struct fulcrum_error *err)
@@ -754,22 +772,10 @@ static enum fulcrum_status seen_envs_per_thread(const struct fulcrum_reference_f
     *out = 0.0;
     for (size_t i = 0; i < fit->figure_count; i++) {
         const struct fulcrum_figure *figure = &fit->figures[i].figure;
-        const struct fulcrum_reference *from =
-            plan->model.references[figure->reference];
-        struct fulcrum_design design = from->design;
-        struct fulcrum_setting settings[FULCRUM_POINT_SETTINGS_MOST];
-        size_t count = 0;
-        TRY(fulcrum_point_settings(from, figure->point, settings, &count, err));
-        for (size_t k = 0; k < count; k++) {
-            if (settings[k].text == NULL) {
-                TRY(fulcrum_field_set_number(
-                    settings[k].field, &design, settings[k].number, err));
-            }
-        }
-        if (is_seen(fit, figure)) {
-            *out = fmax(*out, design.run.actor_count * design.run.envs_per_actor /
-                                  design.machine.cpu.thread_count);
-        }
+        double here = 0.0;
+        TRY(envs_per_thread(
+            plan->model.references[figure->reference], figure->point, &here, err));
+        *out = is_seen(fit, figure) ? fmax(*out, here) : *out;
     }
     return FULCRUM_OK;
 }

@@ -885,11 +885,13 @@ static enum fulcrum_status load_discrepancy(const struct fulcrum_reference *refe
 
 /* Takes what the model is off by out of the draws of a point. */
 static enum fulcrum_status make_bare(struct fulcrum_predictor *predictor,
-    const struct fulcrum_point *point, const double *drawn_per_s, double *bare_per_s,
-    double *doublings, struct fulcrum_error *err)
+    const struct fulcrum_point *point, const struct fulcrum_reference_prediction *out,
+    size_t index, struct fulcrum_error *err)
 {
     struct fulcrum_point drawn = *point;
     const struct fulcrum_design *design = NULL;
+    const double *drawn_per_s = out->drawn_per_s + index * FULCRUM_POINT_DRAWS;
+    double *bare_per_s = out->bare_per_s + index * FULCRUM_POINT_DRAWS;
     for (size_t k = 0; k < FULCRUM_POINT_DRAWS; k++) {
         drawn.draw = k + 1;
         bare_per_s[k] = drawn_per_s[k];
@@ -899,7 +901,7 @@ static enum fulcrum_status make_bare(struct fulcrum_predictor *predictor,
         }
     }
     TRY(fulcrum_predictor_design(predictor, point, &design, err));
-    *doublings = fulcrum_design_doublings_unseen(design);
+    out->doublings[index] = fulcrum_design_doublings_unseen(design);
     return FULCRUM_OK;
 }
 
@@ -928,8 +930,7 @@ enum fulcrum_status fulcrum_reference_predict(const struct fulcrum_reference *re
             fulcrum_point_settings(reference, i, settings, &point.varied_count, err));
         TRY_OR_END(predict_point(predictor, &point, &out->points[i], drawn_per_s, err));
         if (out->bare_per_s != NULL) {
-            TRY_OR_END(make_bare(predictor, &point, drawn_per_s,
-                out->bare_per_s + i * FULCRUM_POINT_DRAWS, &out->doublings[i], err));
+            TRY_OR_END(make_bare(predictor, &point, out, i, err));
         }
         if (out->stages != NULL) {
             TRY_OR_END(predict_stages(

@@ -476,28 +476,40 @@ static void name_kind(size_t kind, char *out, size_t size)
         kind % 2 != 0 ? ", carried over from another machine" : "");
 }
 
+static const double nominal[] = {0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95};
+enum { NOMINALS = sizeof nominal / sizeof nominal[0], FEW_POINTS = 10 };
+
+/* Adds a set's unseen points to those within each interval; returns how many they are.
+ */
+static size_t count_within(
+    const struct fulcrum_comparison *set, size_t within[NOMINALS])
+{
+    size_t count = 0;
+    for (size_t k = 0; k < set->count; k++) {
+        double at = fulcrum_compared_nominal(&set->items[k]);
+        bool counts = !set->items[k].is_fitted && !isnan(at);
+        count += counts ? 1 : 0;
+        for (size_t n = 0; n < NOMINALS; n++) {
+            within[n] += counts && at <= nominal[n] ? 1 : 0;
+        }
+    }
+    return count;
+}
+
 /*
  * How many of a kind's points lie within the central interval of each probability, as
  * many as it says where intervals are right. Kinds of few points say nothing.
  */
 static void add_coverage(struct fulcrum_table *table, const struct sets *sets)
 {
-    static const double nominal[] = {0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95};
-    enum { NOMINALS = sizeof nominal / sizeof nominal[0], FEW_POINTS = 10 };
     for (size_t kind = 0; kind < KINDS; kind++) {
         size_t within[NOMINALS] = {0};
         size_t count = 0;
         char name[200];
         for (size_t i = 0; i < sets->count; i++) {
-            const struct fulcrum_comparison *set = &sets->items[i].comparison;
-            for (size_t k = 0; k < set->count && is_of_kind(&sets->items[i], kind);
-                 k++) {
-                double at = fulcrum_compared_nominal(&set->items[k]);
-                count += set->items[k].is_fitted || isnan(at) ? 0 : 1;
-                for (size_t n = 0; n < NOMINALS; n++) {
-                    within[n] += !set->items[k].is_fitted && at <= nominal[n] ? 1 : 0;
-                }
-            }
+            count += is_of_kind(&sets->items[i], kind)
+                         ? count_within(&sets->items[i].comparison, within)
+                         : 0;
         }
         name_kind(kind, name, sizeof name);
         for (size_t n = 0; n < NOMINALS && count >= FEW_POINTS; n++) {

@@ -60,9 +60,8 @@ void fulcrum_candidates_clear(struct fulcrum_candidates *list);
 
 /* By equations, unless the user asks for another method or an accuracy. */
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_recommend_options(
-    const struct fulcrum_recommend_settings *settings,
-    struct fulcrum_context *context, struct fulcrum_predict_options *out,
-    struct fulcrum_error *err);
+    const struct fulcrum_recommend_settings *settings, struct fulcrum_context *context,
+    struct fulcrum_predict_options *out, struct fulcrum_error *err);
 
 /* The output of that name; steps_per_s without one. */
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_recommend_metric(const char *name,

@@ -69,7 +69,8 @@ struct fulcrum_fit_report {
     char warning[240]; /* "" where there is none */
 };
 
-/* The note with what a fit has seen: "A, B, C", each NAME or NAME:SERIES of a reference. */
+/* The note with what a fit has seen: "A, B, C", each NAME or NAME:SERIES of a
+ * reference. */
 #define FULCRUM_NOTE_FITTED_TO "fitted_to"
 
 /* Provenance: "cpu_model", "kernel", "blas_core", "OPENBLAS_CORETYPE", ... */

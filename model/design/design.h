@@ -45,7 +45,8 @@ void fulcrum_machine_fill_watts(struct fulcrum_machine *machine);
 double fulcrum_design_doublings_unseen(const struct fulcrum_design *design);
 
 /* What rates are multiplied by for what the model is off by: run.discrepancy, and
- * run.extrapolation as often as its doublings say; 1 where environments live on the GPU.
+ * run.extrapolation as often as its doublings say; 1 where environments live on the
+ * GPU.
  */
 double fulcrum_design_discrepancy(const struct fulcrum_design *design);
 

@@ -34,8 +34,8 @@
 #define DRAW_HALF_WIDTH_REL 0.04
 #define DRAW_MOST_STEPS     3e4
 
-/* What the equations do not know of at all: no factor lets them follow it where it moves
- * the best fit's rate by more than this. */
+/* What the equations do not know of at all: no factor lets them follow it where it
+ * moves the best fit's rate by more than this. */
 #define NOT_FOLLOWED       ((unsigned)FULCRUM_FLAG_SLICES)
 #define NOT_FOLLOWED_LEAST 0.03
 
@@ -232,6 +232,7 @@ static void fill_values(const struct solved_point *point, double *value)
 
 /* How the draws of a point are solved. */
 struct draw_plan {
+    const struct fulcrum_predict_options *options; /* of the point */
     struct fulcrum_solver_options solver;
     bool may_simulate;
     double factor[FULCRUM_OUTPUT_COUNT]; /* of what the equations say */
@@ -251,6 +252,7 @@ static void plan_draws(struct fulcrum_predictor *predictor,
     const struct fulcrum_prediction *best_fit, struct draw_plan *out)
 {
     enum fulcrum_method method = options->solver.method;
+    out->options = options;
     out->solver = options->solver;
     out->may_simulate =
         method == FULCRUM_METHOD_AUTO || method == FULCRUM_METHOD_SIMULATE;
@@ -274,12 +276,12 @@ static void plan_draws(struct fulcrum_predictor *predictor,
 
 /* The draw that `point` has the number of. */
 static enum fulcrum_status solve_draw(struct fulcrum_predictor *predictor,
-    const struct fulcrum_point *point, const struct fulcrum_predict_options *options,
-    const struct draw_plan *plan, double *values, struct fulcrum_error *err)
+    const struct fulcrum_point *point, const struct draw_plan *plan, double *values)
 {
+    const struct fulcrum_predict_options *options = plan->options;
     struct fulcrum_point drawn = *point;
     drawn.seed = options->solver.seed;
-    TRY(solve_point(predictor, &drawn, &plan->solver, err));
+    TRY(solve_point(predictor, &drawn, &plan->solver, NULL));
     bool simulates = plan->may_simulate && (predictor->solved.flags & NOT_FOLLOWED);
     if (simulates) {
         struct fulcrum_solver_options solver = options->solver;
@@ -288,7 +290,7 @@ static enum fulcrum_status solve_draw(struct fulcrum_predictor *predictor,
             fulcrum_stream_seed(solver.seed, options->point_index + 1, point->draw);
         solver.half_width_rel = DRAW_HALF_WIDTH_REL;
         solver.max_steps = DRAW_MOST_STEPS;
-        TRY(solve_point(predictor, &drawn, &solver, err));
+        TRY(solve_point(predictor, &drawn, &solver, NULL));
     }
     fill_values(&predictor->solved, values);
     for (size_t i = 0; i < FULCRUM_OUTPUT_COUNT && !simulates; i++) {
@@ -314,7 +316,7 @@ static void solve_draws(struct fulcrum_predictor *predictor,
         for (size_t j = 0; j < FULCRUM_OUTPUT_COUNT; j++) {
             values[j] = FULCRUM_UNKNOWN;
         }
-        if (solve_draw(predictor, &drawn, options, &plan, values, NULL) == FULCRUM_OK) {
+        if (solve_draw(predictor, &drawn, &plan, values) == FULCRUM_OK) {
             const struct fulcrum_design *design = &predictor->solved.design;
             predictor->causes[ran] = (struct causes){{log(design->run.drift),
                 log(design->cpu_scale_off), log(design->gpu_scale_off),
@@ -468,14 +470,13 @@ enum fulcrum_status fulcrum_predictor_run(struct fulcrum_predictor *predictor,
 
 enum fulcrum_status fulcrum_predictor_draw(struct fulcrum_predictor *predictor,
     const struct fulcrum_point *point, const struct fulcrum_predict_options *options,
-    const struct fulcrum_prediction *best_fit, double *values,
-    struct fulcrum_error *err)
+    const struct fulcrum_prediction *best_fit, double *values)
 {
     struct fulcrum_point undrawn = *point;
     struct draw_plan plan;
     undrawn.draw = 0;
     plan_draws(predictor, &undrawn, options, best_fit, &plan);
-    return solve_draw(predictor, point, options, &plan, values, err);
+    return solve_draw(predictor, point, &plan, values);
 }
 
 const double *fulcrum_predictor_draws(

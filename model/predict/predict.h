@@ -151,8 +151,7 @@ const double *fulcrum_predictor_draws(
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_predictor_draw(
     struct fulcrum_predictor *predictor, const struct fulcrum_point *point,
     const struct fulcrum_predict_options *options,
-    const struct fulcrum_prediction *best_fit, double *values,
-    struct fulcrum_error *err);
+    const struct fulcrum_prediction *best_fit, double *values);
 
 /*
  * The design of a point, as fulcrum_scenario_design makes it.

@@ -94,7 +94,7 @@ struct shift {
         struct fulcrum_predictor *predictor;
         enum fulcrum_status status; /* of its design */
         struct fulcrum_error err;
-    } *workers; /* one a design */
+    } * workers; /* one a design */
 };
 
 static void predict_design(void *context, size_t slot)

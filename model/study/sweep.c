@@ -172,8 +172,7 @@ enum fulcrum_status fulcrum_sweep_probe_point(struct fulcrum_sweep_probe *probe,
 }
 
 enum fulcrum_status fulcrum_sweep_probe_draw(struct fulcrum_sweep_probe *probe,
-    const struct fulcrum_sweep_point *point, size_t draw, double *values,
-    struct fulcrum_error *err)
+    const struct fulcrum_sweep_point *point, size_t draw, double *values)
 {
     set_axes(probe, point);
     if (probe->plan->actor_choice_count > 0 || probe->plan->actors_per_thread > 0.0) {
@@ -184,7 +183,7 @@ enum fulcrum_status fulcrum_sweep_probe_draw(struct fulcrum_sweep_probe *probe,
     struct fulcrum_predict_options options = probe->plan->predict;
     options.point_index = point->index;
     return fulcrum_predictor_draw(
-        probe->predictor, &drawn, &options, &point->prediction, values, err);
+        probe->predictor, &drawn, &options, &point->prediction, values);
 }
 
 /*

@@ -175,7 +175,7 @@ FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_sweep_probe_point(
  * those among the draws of the whole point. */
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_sweep_probe_draw(
     struct fulcrum_sweep_probe *probe, const struct fulcrum_sweep_point *point,
-    size_t draw, double *values, struct fulcrum_error *err);
+    size_t draw, double *values);
 
 /* What predicted the last point: its draws. Borrowed. */
 const struct fulcrum_predictor *fulcrum_sweep_probe_predictor(

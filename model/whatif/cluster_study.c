@@ -252,9 +252,8 @@ void fulcrum_cluster_rows_judge(struct fulcrum_cluster_rows *rows)
             }
         }
         struct fulcrum_interval interval = fulcrum_interval_among(column, count);
-        double at = isnan(interval.median)
-                        ? crossover_in(rows, &rows->crossovers[i], 0)
-                        : interval.median;
+        double at = isnan(interval.median) ? crossover_in(rows, &rows->crossovers[i], 0)
+                                           : interval.median;
         rows->crossovers[i].device_count = (struct fulcrum_ratio){
             isfinite(at) ? at : FULCRUM_UNKNOWN, interval.lo, interval.hi};
         rows->crossovers[i].found_frac =

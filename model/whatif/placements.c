@@ -208,10 +208,12 @@ static void place_stages(const struct fulcrum_sharing_terms *terms,
 }
 
 /* Whole loops with actors on the CPU, in all draws: n instances on each GPU used. */
-static void place_actors(const struct fulcrum_placement_plan *plan, double gpu_count,
-    struct fulcrum_predictor *predictor, struct fulcrum_study *study, size_t index,
-    struct fulcrum_placement *row)
+static void place_actors(const struct fulcrum_placement_plan *plan,
+    struct fulcrum_predictor *predictor, struct fulcrum_study *study,
+    struct fulcrum_placements *out, size_t index)
 {
+    struct fulcrum_placement *row = &out->rows[index];
+    double gpu_count = out->design.run.gpu_count;
     static const enum fulcrum_predicted outputs[] = {
         FULCRUM_OUTPUT_steps_per_s, FULCRUM_OUTPUT_COUNT};
     const struct fulcrum_setting instances = {
@@ -253,13 +255,12 @@ static enum fulcrum_status answer_draw(const struct fulcrum_placement_plan *plan
 {
     const struct fulcrum_point point = {NULL, 0, draw, plan->predict.solver.seed};
     struct fulcrum_design design = out->design;
-    bool is_known =
-        draw == 0 ||
-        fulcrum_scenario_design(plan->scenario, &point, &design, NULL) == FULCRUM_OK;
+    bool is_known = draw == 0 || fulcrum_scenario_design(plan->scenario, &point,
+                                     &design, NULL) == FULCRUM_OK;
     for (size_t i = 0; i < out->count; i++) {
         struct fulcrum_placement row = out->rows[i];
-        TRY(watch(plan, draw * out->count + i, (study->draw_count + 1) * out->count,
-            err));
+        TRY(watch(
+            plan, draw * out->count + i, (study->draw_count + 1) * out->count, err));
         if (draw > 0 && (isnan(row.steps_per_s) || !is_known)) {
             continue;
         }
@@ -281,8 +282,7 @@ static enum fulcrum_status answer_actors(const struct fulcrum_placement_plan *pl
     enum fulcrum_status status = FULCRUM_OK;
     TRY(fulcrum_predictor_new(plan->scenario, &predictor, err));
     for (size_t i = 0; i < out->count && status == FULCRUM_OK; i++) {
-        place_actors(
-            plan, out->design.run.gpu_count, predictor, study, i, &out->rows[i]);
+        place_actors(plan, predictor, study, out, i);
         status = watch(plan, i + 1, out->count, err);
     }
     fulcrum_predictor_free(predictor);
@@ -314,8 +314,8 @@ enum fulcrum_status fulcrum_placements_find(const struct fulcrum_placement_plan 
         TRY_OR_END(answer_draw(plan, study, k, out, err));
     }
     if (isnan(out->rows[0].steps_per_s)) {
-        TRY_OR_END(fulcrum_fail(err, FULCRUM_ERR_INFEASIBLE, "exclusive: %s",
-            out->rows[0].reason));
+        TRY_OR_END(fulcrum_fail(
+            err, FULCRUM_ERR_INFEASIBLE, "exclusive: %s", out->rows[0].reason));
     }
     for (size_t i = 0; i < out->count; i++) {
         out->rows[i].speedup = fulcrum_study_ratio(study, i, 0, 0);

@@ -442,7 +442,7 @@ static enum fulcrum_status ask_curve(
         *out = point->prediction.value[plan->metric];
     } else if (point->status == FULCRUM_OK) {
         curve->answer->predicted++;
-        if (fulcrum_sweep_probe_draw(curve->probe, point, curve->draw, values, NULL) ==
+        if (fulcrum_sweep_probe_draw(curve->probe, point, curve->draw, values) ==
             FULCRUM_OK) {
             *out = values[plan->metric];
         }

@@ -50,8 +50,8 @@ void fulcrum_preset_read_half(const struct fulcrum_node *node,
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_calibration_load(
     const char *name, struct fulcrum_calibration **out, struct fulcrum_error *err);
 
-/* Presets of what the model itself is off by, run.discrepancy: of predictions from parts
- * that were measured one by one, and from fits to whole runs. */
+/* Presets of what the model itself is off by, run.discrepancy: of predictions from
+ * parts that were measured one by one, and from fits to whole runs. */
 enum { FULCRUM_DISCREPANCIES = 2 };
 extern const char *const fulcrum_discrepancy_names[FULCRUM_DISCREPANCIES];
 

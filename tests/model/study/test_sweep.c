@@ -458,8 +458,8 @@ static void fill_pairs(const struct grid *grid,
         ASSERT_OK(fulcrum_sweep_probe_new(grid->scenario, &grid->plan, &probe, NULL));
         out[i] = (struct pair){FULCRUM_UNKNOWN, FULCRUM_UNKNOWN};
         if (fulcrum_sweep_probe_point(probe, i, &point, NULL) == FULCRUM_OK &&
-            (k == 0 || fulcrum_sweep_probe_draw(probe, &point, k, drawn, NULL) ==
-                           FULCRUM_OK)) {
+            (k == 0 ||
+                fulcrum_sweep_probe_draw(probe, &point, k, drawn) == FULCRUM_OK)) {
             out[i].a = metric_of(&metrics[0], point.varied, outputs);
             out[i].b = metric_of(&metrics[1], point.varied, outputs);
         }
@@ -545,7 +545,7 @@ static void compare_draws(struct fulcrum_sweep_probe *probe,
 {
     for (size_t k = 0; k < FRONT_DRAWS; k++) {
         double values[FULCRUM_OUTPUT_COUNT];
-        ASSERT_OK(fulcrum_sweep_probe_draw(probe, point, k + 1, values, NULL));
+        ASSERT_OK(fulcrum_sweep_probe_draw(probe, point, k + 1, values));
         compare_outputs(values, all + k * FULCRUM_OUTPUT_COUNT);
     }
 }

@@ -621,6 +621,18 @@ static void add_measured_rows(struct fulcrum_result *result, const struct store 
     }
 }
 
+static void add_coverage(struct fulcrum_result *result, const struct store *store)
+{
+    static const char *const kinds[] = {"one kind (22 points)", "another", long_text};
+    struct fulcrum_table *table = fulcrum_result_table(result, "coverage", NULL);
+    for (size_t i = 0; i < store->count; i++) {
+        fulcrum_table_row(table);
+        add_text(table, "line", kinds[i % 3]);
+        add_number(table, "nominal_frac", (double)(i + 1) / (double)store->count);
+        add_number(table, "observed_frac", only_if(i % 7 != 6, 0.1 * (double)(i % 11)));
+    }
+}
+
 static void add_parity(struct fulcrum_result *result, const struct store *store)
 {
     static const char *const units[] = {"rates", "watts", "ratios"};
@@ -693,6 +705,7 @@ static const struct chart_case {
     {"partition", &fulcrum_chart_partition, &fulcrum_bars_partition, add_partition},
     {"upgrade", &fulcrum_chart_upgrade, &fulcrum_bars_upgrade, add_upgrade},
     {"parity", &fulcrum_chart_parity, NULL, add_parity},
+    {"coverage", &fulcrum_chart_coverage, NULL, add_coverage},
     {"posterior", &fulcrum_chart_posterior, &fulcrum_bars_posterior, add_posterior},
     {"sm-time", &fulcrum_chart_sm_time, NULL, add_sm_time},
     {"stages", &fulcrum_chart_stages, &fulcrum_bars_stages, add_stages},
