@@ -64,7 +64,7 @@ works() {
         -c "$work/$1/c.json" --actors "$3" \
         --set run.envs_per_actor="$4" --intervals none \
         --format json --quiet 2>>"$work/$1/err" |
-        sed -n 's/^ *"steps_per_s": \([0-9.e+]*\),$/\1/p')
+        sed -n '/^ *"steps_per_s": \([0-9.e+]*\),$/ { s//\1/p; q; }')
     awk -v rate="${rate:-0}" 'BEGIN { exit !(rate > 0 && rate < 1e12) }' ||
         fail "$1" "it is not predicted: ${rate:-no rate}"
 }

@@ -345,6 +345,13 @@ static void add_line(struct fulcrum_findings *findings,
             add(findings, path[i], line.fit.parameter[i].value,
                 line.fit.parameter[i].standard_error, source);
         }
+        /* One is known the better the other is: without this both would be loose. */
+        if (line.fit.parameter[0].value > NOTHING_S &&
+            line.fit.parameter[1].value > NOTHING_S &&
+            isfinite(line.fit.covariance[1])) {
+            fulcrum_findings_covariance(
+                findings, path[0], path[1], line.fit.covariance[1]);
+        }
         fulcrum_findings_fit(
             findings, state->recording[which].header.name, "t0 + t1 n", &line.fit);
     }
