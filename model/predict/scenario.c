@@ -286,8 +286,8 @@ static void draw_evenly(
     size_t count = applied->calibration->parameter_count;
     double z[RATIOS + 1];
     for (size_t i = 0; i < RATIOS; i++) {
-        uint64_t start = fulcrum_stream_seed(point->seed, 1, i) >> 11U;
-        double at = ldexp((double)start, -53) + (double)point->draw * ratios[i];
+        uint64_t mixed = fulcrum_stream_seed(point->seed, 1, i) >> 11U;
+        double at = ldexp((double)mixed, -53) + (double)point->draw * ratios[i];
         z[i] = gsl_cdf_ugaussian_Pinv(fmax(at - floor(at), DBL_EPSILON));
     }
     assert(count <= RATIOS);
