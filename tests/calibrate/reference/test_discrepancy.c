@@ -75,18 +75,41 @@ static struct fulcrum_calibration *learn(const struct made *made)
     return learnt;
 }
 
+static const struct fulcrum_parameter *parameter_of(
+    const struct fulcrum_calibration *calibration, const char *path)
+{
+    const struct fulcrum_parameter *found =
+        fulcrum_calibration_parameter(calibration, path);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(found);
+    if (found == NULL) {
+        abort();
+    }
+    return found;
+}
+
+/* Of the discrepancy without a set. */
+static const struct fulcrum_quantity *without_set(
+    const struct fulcrum_calibration *calibration, const char *set)
+{
+    char name[FULCRUM_DISCREPANCY_NAME_SIZE];
+    fulcrum_discrepancy_without("run.discrepancy", set, name);
+    const struct fulcrum_quantity *found =
+        fulcrum_calibration_quantity(calibration, name);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(found);
+    if (found == NULL) {
+        abort();
+    }
+    return found;
+}
+
 /* t(47) of 48 curves is 1.02 times the normal quantile, and the mean adds 1 %. */
 TEST(test_laws_are_found_again)
 {
     static struct made made;
     make(&made, 0.0);
     struct fulcrum_calibration *learnt = learn(&made);
-    const struct fulcrum_parameter *off =
-        fulcrum_calibration_parameter(learnt, "run.discrepancy");
-    const struct fulcrum_parameter *out =
-        fulcrum_calibration_parameter(learnt, "run.extrapolation");
-    CU_ASSERT_PTR_NOT_NULL_FATAL(off);
-    CU_ASSERT_PTR_NOT_NULL_FATAL(out);
+    const struct fulcrum_parameter *off = parameter_of(learnt, "run.discrepancy");
+    const struct fulcrum_parameter *out = parameter_of(learnt, "run.extrapolation");
     assert_close("mean", log(off->value), mean, 0.1);
     assert_close("deviation", off->standard_error / off->value, deviation * 1.03, 0.05);
     CU_ASSERT_EQUAL(out->value, 1.0);
@@ -99,18 +122,13 @@ TEST(test_laws_are_found_again)
 TEST(test_a_set_is_judged_without_itself)
 {
     static struct made made;
-    char name[FULCRUM_DISCREPANCY_NAME_SIZE];
     make(&made, 0.5);
     struct fulcrum_calibration *learnt = learn(&made);
-    fulcrum_discrepancy_without("run.discrepancy", "set-5", name);
-    const struct fulcrum_quantity *without = fulcrum_calibration_quantity(learnt, name);
-    CU_ASSERT_PTR_NOT_NULL_FATAL(without);
+    const struct fulcrum_quantity *without = without_set(learnt, "set-5");
     assert_close("own", log(without->value), mean, 0.1);
     assert_close(
         "own deviation", log(without->hi / without->value), deviation * 1.03, 0.07);
-    fulcrum_discrepancy_without("run.discrepancy", "set-0", name);
-    without = fulcrum_calibration_quantity(learnt, name);
-    CU_ASSERT_PTR_NOT_NULL_FATAL(without);
+    without = without_set(learnt, "set-0");
     CU_ASSERT(log(without->hi / without->value) > 3.0 * deviation);
     CU_ASSERT_PTR_NOT_NULL(
         strstr(fulcrum_calibration_note(learnt, "learnt_from"), "set-0, set-1"));
