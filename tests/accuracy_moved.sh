@@ -59,7 +59,7 @@ expect_parameter_noticed() {
 }
 
 expect_parameter_noticed v100-inci2020 workload.host.per_item_s inci2020-fig3-text
-expect_parameter_noticed v100-inci2020 workload.step.cv inci2020-fig3-further-text
+expect_parameter_noticed xeon-vm-ant-mlp workload.step.mean_s pipeline-ant-mlp
 expect_parameter_noticed v100-prior workload.training.train_step_s inci2020-fig4-text
 expect_parameter_noticed v100-prior workload.step.mean_s inci2020-fig3-further-text
 expect_noticed machines dgx-1 idle_w \

@@ -41,8 +41,9 @@ static const char *make_table(struct scratch *scratch)
 {
     char words[600];
     (void)snprintf(words, sizeof words,
-        "explore -m dgx-1-inci2020 -w r2d2-atari " QUICK " -v actors=4,20,120 -s %s=%g "
-        "-s %s=%g --method simulate --half-width 0.004 --intervals none --columns "
+        "explore -m dgx-1-inci2020 -w r2d2-atari " QUICK " -v actors=4,20,120 "
+        "-s run.discrepancy=1 -s %s=%g -s %s=%g --method simulate --half-width 0.004 "
+        "--intervals none --columns "
         "run.actor_count,steps_per_s --format csv -q",
         truths[0].path, truths[0].value, truths[1].path, truths[1].value);
     struct program_run run = program_start(PROGRAM, STDOUT_FILENO, words);
