@@ -31,6 +31,9 @@ static inline int fulcrum_compare_numbers(const void *a, const void *b)
 /* JSON null, an empty CSV cell. A double: NAN itself is a float. */
 #define FULCRUM_UNKNOWN ((double)NAN)
 
+/* Half of a 90 % interval of a normal law, in standard deviations. */
+#define FULCRUM_HALF_OF_90 1.6448536269514722
+
 struct fulcrum_interval {
     double lo; /* 5 % and 95 % quantiles; lo <= hi, or both NAN */
     double hi;

@@ -527,9 +527,7 @@ static void note_disturbance(
  * samples of a block whose median says something. */
 enum { DRIFT_BLOCKS = 4, DRIFT_BLOCK_LEAST = 4 };
 
-/* Of a normal law: quartiles apart, in standard deviations, and the variance of a
- * median of n over that of one, times n. */
-#define QUARTILES_SD    1.349
+/* Of a normal law: the variance of a median of n over that of one, times n. */
 #define MEDIAN_VARIANCE 1.571
 
 /*
@@ -551,7 +549,7 @@ static double drift_variance(double *values, size_t count, double usual)
             return FULCRUM_UNKNOWN;
         }
         double off = log(block.median / usual);
-        double sd = (block.high_quartile - block.low_quartile) / QUARTILES_SD;
+        double sd = (block.high_quartile - block.low_quartile) / FULCRUM_QUARTILES_SD;
         double rel = sd / block.median;
         sum += off * off - MEDIAN_VARIANCE * rel * rel / (double)each;
     }

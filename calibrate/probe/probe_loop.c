@@ -10,7 +10,7 @@
  * calls is inference, or training.
  *
  * The speed of shared machines drifts by more than a median of many samples shows: the
- * spread of single samples is an error that all times of the loop have in common.
+ * spread of single samples is that of the whole loop's rate, run.drift.
  */
 #include "calibrate/probe/probe.h"
 
@@ -39,9 +39,6 @@
 
 /* What a core's second thread adds. */
 #define USUAL_SMT_YIELD_FRAC 0.25
-
-/* Between the quartiles of a normal law, in standard deviations. */
-#define QUARTILES_SD 1.349
 
 enum { CALL, CALLER, POOL, CHILD, SPREAD, OTHER, TRAIN };
 enum { SIZES_MOST = 4 };
@@ -294,7 +291,7 @@ static double drift_of(
         }
         struct fulcrum_statistics found;
         if (fulcrum_statistics_of(&found, values, all.used, NULL) == FULCRUM_OK) {
-            sum += (found.high_quartile - found.low_quartile) / QUARTILES_SD /
+            sum += (found.high_quartile - found.low_quartile) / FULCRUM_QUARTILES_SD /
                    found.median;
         }
         free(values);

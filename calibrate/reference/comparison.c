@@ -102,9 +102,6 @@ const struct fulcrum_observation *fulcrum_compared_observation(
     return &comparison->reference->points[item->point].observations[item->observation];
 }
 
-/* Half of a 90 % interval of a normal law, in standard deviations. */
-#define HALF_OF_90 1.6448536269514722
-
 /* ln(value) as a law with another standard deviation on either side of the median. */
 struct law {
     double median;
@@ -115,8 +112,8 @@ struct law {
 static struct law law_of(const struct fulcrum_compared *item)
 {
     return (struct law){.median = log(item->predicted),
-        .sd_lo = fmax(0.0, log(item->predicted / item->lo)) / HALF_OF_90,
-        .sd_hi = fmax(0.0, log(item->hi / item->predicted)) / HALF_OF_90};
+        .sd_lo = fmax(0.0, log(item->predicted / item->lo)) / FULCRUM_HALF_OF_90,
+        .sd_hi = fmax(0.0, log(item->hi / item->predicted)) / FULCRUM_HALF_OF_90};
 }
 
 static double quantile(const struct law *law, double probability)

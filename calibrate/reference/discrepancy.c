@@ -23,9 +23,6 @@
 #include "model/try.h"
 #include "presets/load/preset.h"
 
-/* Half of a 90 % interval of a normal law, in standard deviations. */
-#define HALF_OF_90 1.6448536269514722
-
 struct data {
     const struct fulcrum_validation *sets;
     size_t count;
@@ -70,8 +67,10 @@ static bool begins_curve(
     size_t length = end != NULL ? (size_t)(end - name) : strlen(name);
     for (size_t i = 0; i < k; i++) {
         const struct fulcrum_compared *item = &set->comparison.items[i];
-        if (counts(data, set, item) &&
-            strncmp(points[item->point].series, name, length) == 0) {
+        const char *other = points[item->point].series;
+        if (counts(data, set, item) && strncmp(other, name, length) == 0 &&
+            (other[length] == '\0' ||
+                strcmp(other + length, FULCRUM_MEASURED_DISTURBED) == 0)) {
             return false;
         }
     }
@@ -90,7 +89,7 @@ static void add_set(const struct data *data, const struct fulcrum_validation *se
         const struct fulcrum_interval *bare = &item->bare;
         double off = log(item->observed / bare->median);
         double end = off < mean ? bare->median / bare->lo : bare->hi / bare->median;
-        double sd = log(end) / HALF_OF_90;
+        double sd = log(end) / FULCRUM_HALF_OF_90;
         double times = data->is_beyond ? item->doublings * item->doublings : 1.0;
         double all = sd * sd + data->known * data->known + times * variance;
         double apart = (off - mean) / all;
@@ -174,8 +173,8 @@ static struct law law_of(const struct data *data)
     double freedom = data->is_beyond ? n : n - 1.0;
     double of_mean = data->is_beyond ? 1.0 : sqrt(1.0 + 1.0 / n);
     law.deviation = is_enough ? 0.0 : sqrt(low);
-    law.stated =
-        law.deviation * of_mean * gsl_cdf_tdist_Pinv(0.95, freedom) / HALF_OF_90;
+    law.stated = law.deviation * of_mean * gsl_cdf_tdist_Pinv(0.95, freedom) /
+                 FULCRUM_HALF_OF_90;
     law.points = sums.points;
     return law;
 }

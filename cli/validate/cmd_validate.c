@@ -317,20 +317,26 @@ static void check_coverage(const struct job *job)
     fulcrum_result_free(result);
 }
 
+static void discrepancy_path(
+    const struct job *job, size_t which, char out[FULCRUM_PRESET_PATH_SIZE])
+{
+    (void)snprintf(out, FULCRUM_PRESET_PATH_SIZE, "%s/%s.json",
+        job->settings->save_discrepancy, fulcrum_discrepancy_names[which]);
+}
+
 /* What the model is off by, learnt from these sets: compared with what is stored, or
  * written in its place. */
 static enum fulcrum_status learn(
     const struct job *job, size_t which, struct fulcrum_error *err)
 {
     const char *name = fulcrum_discrepancy_names[which];
-    const char *folder = job->settings->save_discrepancy;
     struct fulcrum_calibration *learnt = NULL;
     struct fulcrum_calibration *stored = NULL;
     enum fulcrum_status status = FULCRUM_OK;
     TRY_OR_END(fulcrum_discrepancy_learn(job->sets, job->count, which, &learnt, err));
-    if (folder != NULL) {
+    if (job->settings->save_discrepancy != NULL) {
         char path[FULCRUM_PRESET_PATH_SIZE];
-        (void)snprintf(path, sizeof path, "%s/%s.json", folder, name);
+        discrepancy_path(job, which, path);
         TRY_OR_END(fulcrum_calibration_save(learnt, path, err));
         goto end;
     }
@@ -531,6 +537,12 @@ static enum fulcrum_status check_settings(
         if (files[i].path != NULL) {
             TRY(fulcrum_output_check(files[i].path, err));
         }
+    }
+    for (size_t i = 0;
+         i < FULCRUM_DISCREPANCIES && job->settings->save_discrepancy != NULL; i++) {
+        char path[FULCRUM_PRESET_PATH_SIZE];
+        discrepancy_path(job, i, path);
+        TRY(fulcrum_output_check(path, err));
     }
     return FULCRUM_OK;
 }

@@ -115,8 +115,8 @@ struct fulcrum_predictor {
     struct fulcrum_step_table step_table;
     size_t draw_count; /* of the point predicted last */
     size_t draw_capacity;
-    /* draw_count x FULCRUM_OUTPUT_COUNT, rows that cannot run are NAN; behind them one
-     * more number for each draw, to be sorted. Kept from point to point. */
+    /* draw_count x FULCRUM_OUTPUT_COUNT, rows that cannot run are NAN; behind them two
+     * more numbers for each draw, to be worked on. Kept from point to point. */
     double *draws;
     struct causes *causes; /* of each draw that ran */
     double *log_rates;     /* likewise; behind the draws */
