@@ -19,10 +19,10 @@
  */
 void fulcrum_numerics_return_failures(void);
 
-/* Of one series of samples, in their unit. */
 /* How far the quartiles of a normal law are apart, in standard deviations. */
 #define FULCRUM_QUARTILES_SD 1.349
 
+/* Of one series of samples, in their unit. */
 struct fulcrum_statistics {
     size_t count;
     double median;

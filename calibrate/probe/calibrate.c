@@ -534,7 +534,7 @@ enum { DRIFT_BLOCKS = 4, DRIFT_BLOCK_LEAST = 4 };
  * The variance of ln(time) from one block of samples to the next, beyond what chance
  * does to medians of so few; disturbed samples count. NAN: too few samples.
  */
-static double drift_variance(double *values, size_t count, double usual)
+static double drift_variance(const double *values, size_t count, double usual)
 {
     size_t each = count / DRIFT_BLOCKS;
     double sum = 0.0;
@@ -593,7 +593,12 @@ static void report_drift(
     for (size_t i = 0; i < calibration->series_count; i++) {
         const struct fulcrum_series *series = &calibration->series[i];
         double *room = calloc(2 * series->count + 1, sizeof *room);
-        bool is_time = room != NULL && strcmp(series->unit, "s") == 0;
+        if (room == NULL) {
+            findings->status =
+                fulcrum_fail(findings->err, FULCRUM_ERR_NO_MEMORY, "samples");
+            return;
+        }
+        bool is_time = strcmp(series->unit, "s") == 0;
         for (size_t j = 0; is_time && j < series->count; j++) {
             double variance = drift_at(series, j, room);
             sum += isnan(variance) ? 0.0 : variance;

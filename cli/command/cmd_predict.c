@@ -212,9 +212,9 @@ const struct fulcrum_command fulcrum_command_predict = {
     .description =
         "Predicts what one machine does with one workload: steps per second, runtime, "
         "how busy each station is, watts, performance per GPU watt and per system "
-        "watt, and what holds it back. Values are medians, and "
-        "intervals (5 % to 95 %) those, of draws of the calibration's parameters, of "
-        "values marked as priors, of the machine's drift and of what the model is off "
+        "watt, and what holds it back. Values are medians of draws, intervals go from "
+        "5 % to 95 % of them. A draw varies the calibration's parameters, values "
+        "marked as priors, the machine's drift and what the model itself is off "
         "by.\n\n"
         "Uses one GPU; --set run.gpu_count=N uses more. GPU watts cover the GPUs in "
         "use; system watts cover everything installed, with unused GPUs idle. Times "

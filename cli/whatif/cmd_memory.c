@@ -388,9 +388,8 @@ const struct fulcrum_command fulcrum_command_memory = {
         "workload; other GPUs and the run are computed from them.\n\nWith --cache or "
         "--bandwidth: runs the same work with other memory systems, relative to the "
         "machine's own. The exponent with which traffic falls as the cache grows is "
-        "drawn (x or / 1.3) unless it is set.\n\nVersions are compared draw by draw, "
-        "and "
-        "solved by equations unless --method or --half-width asks for more.",
+        "drawn (x or / 1.3) unless it is set.\n\nVersions are compared draw by draw. "
+        "Equations solve them unless --method or --half-width asks for more.",
     .examples = examples,
     .groups = groups,
     .settings_size = sizeof(struct settings),

@@ -360,8 +360,8 @@ const struct fulcrum_command fulcrum_command_node = {
         "follow the threads, and the interval is that of the draws. "
         "threads_needed_is_open is 1 in files where more threads might still raise "
         "the plateau.\n\nIntervals come from 200 draws; tables of more than 256 rows "
-        "have none and are not simulated "
-        "unless asked for. Ctrl-C ends the table after the last whole row.",
+        "have none and are not simulated unless asked for. Ctrl-C ends the table after "
+        "the last whole row.",
     .examples = examples,
     .groups = groups,
     .settings_size = sizeof(struct settings),
