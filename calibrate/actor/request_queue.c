@@ -1,14 +1,15 @@
 /* request_queue.c - actors that hand requests to a server and wait for its answers. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Both sides compute for a while between their messages: without that no core would
- * ever sleep, and waking a sleeping core is most of the cost. An actor reads its CPU
- * clock around each request; the reads themselves are taken off.
+ * Both sides work between their messages: without that no core would ever sleep, and
+ * waking a sleeping core is most of the cost. An actor reads its CPU clock once a
+ * turn, as it gets its answer; the reads themselves are taken off.
  */
 
 #include "calibrate/actor/request_queue.h"
 
 #include <errno.h>
+#include <math.h>
 #include <pthread.h>
 #include <semaphore.h>
 #include <stdatomic.h>
@@ -152,12 +153,13 @@ struct seat {
     struct fulcrum_handoff *handoff;
     size_t number;
     unsigned char *items;
+    struct fulcrum_stepper stepper;
+    void *observation; /* the stepper's own */
     pthread_t thread;
     int runs; /* the thread exists */
     /* Written while its thread runs, read by the server while that waits. */
-    double woken_s;
-    double ask_s;
-    size_t ask_count;
+    struct fulcrum_handoff_turn turn;
+    struct fulcrum_error failure;
 };
 
 struct fulcrum_handoff {
@@ -168,8 +170,8 @@ struct fulcrum_handoff {
     bool is_apart;
     size_t *numbers;      /* of the seats of a batch */
     unsigned char *input; /* the observations of a batch */
-    double answered_s;
-    double wake_s;
+    size_t asked_count;   /* actors, and observations of each, that were let go on */
+    size_t item_count;
     double clock_cost_s;
     size_t seated_count; /* seats that are set up */
     struct seat *seats;
@@ -182,24 +184,43 @@ void fulcrum_spin_s(double seconds)
     }
 }
 
+/* Observations come to lie where the server copies them from. */
+static void step_or_spin(struct seat *seat)
+{
+    const struct fulcrum_handoff_plan *plan = &seat->handoff->plan;
+    if (plan->stage == NULL) {
+        fulcrum_spin_s(plan->think_s);
+        memset(seat->items, 1, seat->handoff->item_count * plan->item_byte);
+        return;
+    }
+    for (size_t i = 0; i < seat->handoff->item_count; i++) {
+        seat->stepper.observation = seat->items + i * plan->item_byte;
+        enum fulcrum_status status =
+            seat->failure.status == FULCRUM_OK
+                ? fulcrum_stepper_run(&seat->stepper, 1, NULL, &seat->failure)
+                : seat->failure.status;
+        seat->failure.status = status;
+    }
+    seat->stepper.observation = seat->observation;
+}
+
 static void *act(void *argument)
 {
     struct seat *seat = argument;
     struct fulcrum_handoff *handoff = seat->handoff;
-    int goes_on = 1;
     if (handoff->is_apart) {
         (void)fulcrum_cpu_list_bind(&handoff->placement.actors);
     }
-    while (goes_on) {
-        fulcrum_spin_s(handoff->plan.think_s);
-        size_t byte = handoff->plan.item_count * handoff->plan.item_byte;
-        memset(seat->items, (int)(seat->ask_count & 127), byte);
-        double begin_s = fulcrum_thread_cpu_s();
-        goes_on = fulcrum_request_queue_hand_in(handoff->requests, seat->number) &&
-                  fulcrum_request_queue_await(handoff->requests, seat->number);
-        seat->woken_s = fulcrum_wall_s();
-        seat->ask_s += fulcrum_thread_cpu_s() - begin_s - handoff->clock_cost_s;
-        seat->ask_count++;
+    double asked_s = 0.0;
+    double answered_cpu_s = 0.0;
+    while (fulcrum_request_queue_await(handoff->requests, seat->number)) {
+        double cpu_s = fulcrum_thread_cpu_s();
+        seat->turn = (struct fulcrum_handoff_turn){
+            asked_s, cpu_s - answered_cpu_s - handoff->clock_cost_s};
+        answered_cpu_s = cpu_s;
+        step_or_spin(seat);
+        (void)fulcrum_request_queue_hand_in(handoff->requests, seat->number);
+        asked_s = fulcrum_wall_s();
     }
     return NULL;
 }
@@ -218,6 +239,27 @@ static enum fulcrum_status make_seats(
     return fulcrum_request_queue_new(&handoff->requests, plan->actor_count, err);
 }
 
+/* An actor that waits for its first answer. */
+static enum fulcrum_status seat_actor(
+    struct fulcrum_handoff *handoff, struct fulcrum_error *err)
+{
+    const struct fulcrum_handoff_plan *plan = &handoff->plan;
+    struct seat *seat = &handoff->seats[handoff->seated_count];
+    seat->handoff = handoff;
+    seat->number = handoff->seated_count;
+    handoff->seated_count++;
+    seat->items = calloc(plan->item_count, plan->item_byte + 1);
+    TRY_MEMORY(seat->items, err, "waiting actor %zu", handoff->seated_count);
+    if (plan->stage != NULL) {
+        TRY(fulcrum_stepper_open(&seat->stepper, plan->stage, seat->number, err));
+        seat->observation = seat->stepper.observation;
+    }
+    seat->runs = pthread_create(&seat->thread, NULL, act, seat) == 0;
+    return seat->runs ? FULCRUM_OK
+                      : fulcrum_fail(err, FULCRUM_ERR_UNSUPPORTED,
+                            "waiting actor %zu cannot start", handoff->seated_count);
+}
+
 enum fulcrum_status fulcrum_handoff_new(struct fulcrum_handoff **out,
     const struct fulcrum_handoff_plan *plan, struct fulcrum_error *err)
 {
@@ -226,24 +268,12 @@ enum fulcrum_status fulcrum_handoff_new(struct fulcrum_handoff **out,
     handoff->plan = *plan;
     handoff->clock_cost_s = fulcrum_stopwatch_calibrated().cpu_cost_s;
     enum fulcrum_status status = make_seats(handoff, err);
-    /* The calling thread onto the server's processors, where there are two cores. */
     handoff->is_apart =
         fulcrum_cpu_list_allowed(&handoff->before, NULL) == FULCRUM_OK &&
         fulcrum_placement_complete(&handoff->placement, NULL) == FULCRUM_OK &&
-        handoff->placement.is_apart &&
-        fulcrum_cpu_list_bind(&handoff->placement.server);
-    for (size_t i = 0; i < plan->actor_count && status == FULCRUM_OK; i++) {
-        struct seat *seat = &handoff->seats[handoff->seated_count];
-        seat->handoff = handoff;
-        seat->number = handoff->seated_count;
-        seat->items = calloc(handoff->plan.item_count, handoff->plan.item_byte + 1);
-        handoff->seated_count++;
-        seat->runs =
-            seat->items != NULL && pthread_create(&seat->thread, NULL, act, seat) == 0;
-        status = seat->runs
-                     ? FULCRUM_OK
-                     : fulcrum_fail(err, FULCRUM_ERR_UNSUPPORTED,
-                           "waiting actor %zu cannot start", handoff->seated_count);
+        handoff->placement.is_apart;
+    while (handoff->seated_count < plan->actor_count && status == FULCRUM_OK) {
+        status = seat_actor(handoff, err);
     }
     if (status != FULCRUM_OK) {
         fulcrum_handoff_free(handoff);
@@ -265,10 +295,10 @@ void fulcrum_handoff_free(struct fulcrum_handoff *handoff)
         if (handoff->seats[i].runs) {
             (void)pthread_join(handoff->seats[i].thread, NULL);
         }
+        if (handoff->seats[i].observation != NULL) {
+            fulcrum_stepper_close(&handoff->seats[i].stepper);
+        }
         free(handoff->seats[i].items);
-    }
-    if (handoff->is_apart) {
-        (void)fulcrum_cpu_list_bind(&handoff->before);
     }
     fulcrum_request_queue_free(handoff->requests);
     free(handoff->seats);
@@ -277,44 +307,53 @@ void fulcrum_handoff_free(struct fulcrum_handoff *handoff)
     free(handoff);
 }
 
+void fulcrum_handoff_serve(struct fulcrum_handoff *handoff, bool serves)
+{
+    if (handoff->is_apart) {
+        (void)fulcrum_cpu_list_bind(
+            serves ? &handoff->placement.server : &handoff->before);
+    }
+}
+
+void fulcrum_handoff_answer(
+    struct fulcrum_handoff *handoff, size_t actor_count, size_t item_count)
+{
+    handoff->asked_count = actor_count;
+    handoff->item_count = item_count;
+    for (size_t i = 0; i < actor_count; i++) {
+        handoff->numbers[i] = i;
+    }
+    fulcrum_request_queue_answer(handoff->requests, handoff->numbers, actor_count);
+}
+
 void fulcrum_handoff_collect(struct fulcrum_handoff *handoff)
 {
-    size_t count = handoff->plan.actor_count;
-    size_t byte = handoff->plan.item_count * handoff->plan.item_byte;
-    (void)fulcrum_request_queue_collect(
-        handoff->requests, count, count, handoff->numbers);
-    for (size_t i = 0; i < count; i++) {
-        memcpy(
-            handoff->input + i * byte, handoff->seats[handoff->numbers[i]].items, byte);
+    (void)fulcrum_request_queue_collect(handoff->requests, handoff->asked_count,
+        handoff->asked_count, handoff->numbers);
+}
+
+enum fulcrum_status fulcrum_handoff_copy(
+    struct fulcrum_handoff *handoff, struct fulcrum_error *err)
+{
+    size_t byte = handoff->item_count * handoff->plan.item_byte;
+    for (size_t i = 0; i < handoff->asked_count; i++) {
+        const struct seat *seat = &handoff->seats[handoff->numbers[i]];
+        memcpy(handoff->input + i * byte, seat->items, byte);
+        FAIL_IF(seat->failure.status != FULCRUM_OK, err, seat->failure.status, "%s",
+            seat->failure.detail);
     }
-    double woken_s = handoff->seats[0].woken_s;
-    handoff->wake_s = handoff->answered_s > 0.0 ? woken_s - handoff->answered_s : 0.0;
+    return FULCRUM_OK;
 }
 
-void fulcrum_handoff_answer(struct fulcrum_handoff *handoff)
+struct fulcrum_handoff_turn fulcrum_handoff_turn(const struct fulcrum_handoff *handoff)
 {
-    handoff->answered_s = fulcrum_wall_s();
-    fulcrum_request_queue_answer(
-        handoff->requests, handoff->numbers, handoff->plan.actor_count);
-}
-
-double fulcrum_handoff_wake_s(const struct fulcrum_handoff *handoff)
-{
-    return handoff->wake_s;
-}
-
-double fulcrum_handoff_ask_s(struct fulcrum_handoff *handoff)
-{
+    struct fulcrum_handoff_turn turn = handoff->seats[0].turn;
     double sum_s = 0.0;
-    size_t count = 0;
-    for (size_t i = 0; i < handoff->plan.actor_count; i++) {
-        struct seat *seat = &handoff->seats[i];
-        sum_s += seat->ask_s;
-        count += seat->ask_count;
-        seat->ask_s = 0.0;
-        seat->ask_count = 0;
+    for (size_t i = 0; i < handoff->asked_count; i++) {
+        sum_s += handoff->seats[i].turn.cpu_s;
     }
-    return count > 0 && sum_s > 0.0 ? sum_s / (double)count : 0.0;
+    turn.cpu_s = sum_s / fmax((double)handoff->asked_count, 1.0);
+    return turn;
 }
 
 bool fulcrum_handoff_is_apart(const struct fulcrum_handoff *handoff)

@@ -6,13 +6,14 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "calibrate/actor/stepper.h"
 #include "model/status.h"
 
 /*
  * A queue under a mutex, a condition variable on which the server waits for requests
  * enough, and a semaphore for each seat on which its thread waits for the answer: what
  * a plain implementation of a central inference server does. The calibration times this
- * very code with nothing behind it, and real runs pass their requests through it.
+ * very code, and real runs pass their requests through it.
  */
 struct fulcrum_request_queue; /* opaque */
 
@@ -51,47 +52,59 @@ void fulcrum_request_queue_answer(
 void fulcrum_request_queue_close(struct fulcrum_request_queue *requests);
 
 /*
- * Actor threads around a request queue as in a real run, with nothing behind it: the
- * server is the calling thread. Where there are two cores or more, server and actors
- * get those of the standard placement: left to itself the scheduler puts two threads
- * that only talk on one core.
+ * Actor threads around a request queue as in a real run, served by the calling thread.
+ * Each waits for an answer, steps its environment and asks again. Where there are two
+ * cores or more, server and actors get those of the standard placement: left to itself
+ * the scheduler puts two threads that only talk on one core.
  */
 struct fulcrum_handoff;
 
 struct fulcrum_handoff_plan {
     size_t actor_count;
-    size_t item_count; /* observations of a request */
-    size_t item_byte;  /* of one; the server copies them together */
-    double think_s;    /* what an actor computes between an answer and its next request:
-                          without it no core would ever fall idle, as in a real run */
+    size_t item_count;                 /* most observations of a request */
+    size_t item_byte;                  /* of one; the server copies them together */
+    const struct fulcrum_stage *stage; /* whose environments they step; borrowed */
+    double think_s; /* NULL: CPU time that an actor spins for in place of a step */
+};
+
+/* An actor's turn, from one answer to the next. */
+struct fulcrum_handoff_turn {
+    double asked_s; /* wall clock: its request had been handed in */
+    double cpu_s;   /* of its thread: mean over the actors */
 };
 
 /*
- *   out      given back with fulcrum_handoff_free; until then the calling thread is
- *            bound to the server's processors
- *   fails    FULCRUM_ERR_NO_MEMORY, FULCRUM_ERR_UNSUPPORTED (a thread cannot start)
+ *   out      given back with fulcrum_handoff_free; all actors wait
+ *   fails    FULCRUM_ERR_NO_MEMORY, FULCRUM_ERR_UNSUPPORTED (a thread cannot start), as
+ *            fulcrum_stepper_open
  */
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_handoff_new(struct fulcrum_handoff **out,
     const struct fulcrum_handoff_plan *plan, struct fulcrum_error *err);
 void fulcrum_handoff_free(struct fulcrum_handoff *handoff);
 
-/* Waits until every actor has handed in its request, and copies their observations. */
+/* Binds the calling thread to the server's processors, or gives it back its own. */
+void fulcrum_handoff_serve(struct fulcrum_handoff *handoff, bool serves);
+
+/* Lets the first `actor_count` actors go on, who all wait; each makes `item_count`
+ * steps. */
+void fulcrum_handoff_answer(
+    struct fulcrum_handoff *handoff, size_t actor_count, size_t item_count);
+
+/* Waits until they have handed in their requests. */
 void fulcrum_handoff_collect(struct fulcrum_handoff *handoff);
 
-/* Answers all of them. */
-void fulcrum_handoff_answer(struct fulcrum_handoff *handoff);
+/*
+ * Copies their observations.
+ *   fails    FULCRUM_ERR_ENVIRONMENT; then it is good for freeing only
+ */
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_handoff_copy(
+    struct fulcrum_handoff *handoff, struct fulcrum_error *err);
 
 /*
- * Wall time from an answer until the first actor ran again; known once that actor's
- * next request was collected, 0 before.
+ * The turn that ended with the last answer, of the first actor; to be called between a
+ * collect and the next answer.
  */
-double fulcrum_handoff_wake_s(const struct fulcrum_handoff *handoff);
-
-/*
- * CPU time that the actors have spent on handing in and waking up, over their requests,
- * since the last call; to be called between a collect and its answer.
- */
-double fulcrum_handoff_ask_s(struct fulcrum_handoff *handoff);
+struct fulcrum_handoff_turn fulcrum_handoff_turn(const struct fulcrum_handoff *handoff);
 
 /* 1 where server and actors have cores of their own. */
 bool fulcrum_handoff_is_apart(const struct fulcrum_handoff *handoff);

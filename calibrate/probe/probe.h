@@ -333,7 +333,7 @@ void fulcrum_findings_value(struct fulcrum_findings *findings, const char *name,
 struct fulcrum_summary fulcrum_findings_median(struct fulcrum_findings *findings,
     const struct fulcrum_recording *recording, double x);
 
-enum { FULCRUM_MEDIANS_MAX = 16 };
+enum { FULCRUM_MEDIANS_MAX = 32 };
 
 struct fulcrum_medians {
     double x[FULCRUM_MEDIANS_MAX];

@@ -1,19 +1,23 @@
 /* probe_handoff.c - what passing requests between threads costs. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The model's host stage is what a central server spends on taking requests, copying
- * observations together and waking actors. It cannot be read off a function call: most
- * of it is the kernel waking a core that fell idle. So real threads pass requests and
- * observations through the request queue of the real pipeline (request_queue.c) and
- * compute for a while in between, as in a run. The server's CPU time per batch, over
- * the number of actors, is a line; requests of four observations tell the part that is
- * copying. What an actor's thread spends on a request is its own part; a lone actor's
- * round trip beyond both is the delay of the model, two wake-ups.
+ * What a central server spends on taking requests, copying observations together and
+ * waking actors cannot be read off a function call: most of it is the kernel waking a
+ * core that fell idle, and what follows on such a core is slower for a while. So actor
+ * threads step real environments and pass requests through the request queue of the
+ * real pipeline (request_queue.c), and the server infers real batches, in lockstep. The
+ * server's CPU time per batch, over the number of actors, is a line; requests of four
+ * observations tell the part that is copying. What an actor's turn costs its thread
+ * beyond a step is its own part. From a lone actor's request until the server has it
+ * is the server's wake-up, and what its turn takes beyond all of these the delay.
  *
- * This is a lower bound for servers that speak over sockets.
+ * Environments in processes of their own would take too long to start: actors that
+ * spin stand in for them. All this is a lower bound for servers that speak over
+ * sockets.
  */
 #include "calibrate/probe/probe.h"
 
+#include <gsl/gsl_statistics_double.h>
 #include <math.h>
 
 #include "calibrate/actor/request_queue.h"
@@ -29,104 +33,163 @@ static const double sizes[] = {1, 2, 4, 8, 16};
 #define ITEMS       4.0
 #define ITEM_ACTORS 16.0
 
-/* Batches in a sample, some ten milliseconds. Those before it are not counted. */
-#define BATCH_COUNT   60
-#define WARM_UP_COUNT 5
+/* Batches in a sample, after those that are not counted. */
+#define SAMPLE_S      0.04
+#define LEAST_COUNT   8
+#define MOST_COUNT    60
+#define WARM_UP_COUNT 3
 
-/*
- * The server computes so long before it answers, an actor before it asks again: the
- * other side's core falls idle meanwhile, and waking it is what costs most.
- */
-#define SERVER_SPIN_S 200e-6
-#define ACTOR_SPIN_S  60e-6
+/* Batches of the sample's size, one after the other, beside those between hand-offs. */
+#define WARM_UP_S 0.006
+
+/* In place of a step: long enough for the server's core to fall idle. */
+#define ACTOR_SPIN_S 60e-6
 
 enum {
-    SERVER, /* CPU of the server per batch */
+    SERVER, /* CPU of the server per batch, its sleep and the batch apart */
     MANY,   /* the same, requests of several observations */
-    ASK,    /* CPU of an actor per request */
-    TRIP,   /* wall time of a batch without the spins, one actor */
-    WAKE,   /* from the answer until the actor runs */
+    ASK,    /* CPU of an actor's turn, its step included */
+    WAKE,   /* from a lone actor's request until the server has it */
+    DELAY,  /* wall time of a lone actor's turn beyond all of these */
 };
 
 struct own {
-    bool is_apart; /* server and actors on processors of their own */
+    struct fulcrum_handoff *handoff;
+    double step_s; /* that an actor spins for; 0: steps are real */
 };
 
-/* Times of the batches of one sample; on the wall clock unless said. */
-struct lap_times {
-    double server_s[BATCH_COUNT]; /* CPU time */
-    double trip_s[BATCH_COUNT];
-    double wake_s[BATCH_COUNT];
+/* Of the turns of one sample. Times are of the wall clock unless said. */
+struct laps {
+    double actors;
+    double items;
+    size_t count;
+    double server_s[MOST_COUNT + 1]; /* CPU time */
+    double batch_s[MOST_COUNT + 1];  /* the learner's clock */
+    double wake_s[MOST_COUNT + 1];
+    double whole_s[MOST_COUNT + 1];
+    double actor_s[MOST_COUNT + 1]; /* CPU time */
 };
 
-static double serve(struct fulcrum_handoff *handoff, double clock_cost_s)
+static void handoff_close(struct fulcrum_probe_state *state)
 {
-    double begin_s = fulcrum_thread_cpu_s();
+    fulcrum_handoff_free(((struct own *)state->own)->handoff);
+}
+
+static enum fulcrum_status handoff_open(
+    struct fulcrum_probe_state *state, struct fulcrum_error *err)
+{
+    const struct fulcrum_stage *stage = &state->bench->stage;
+    struct own *own = state->own;
+    own->step_s = stage->actor->step_many != NULL ? ACTOR_SPIN_S : 0.0;
+    const struct fulcrum_handoff_plan plan = {.actor_count = (size_t)ITEM_ACTORS,
+        .item_count = (size_t)ITEMS,
+        .item_byte = fulcrum_observation_byte(&stage->info),
+        .stage = own->step_s > 0.0 ? NULL : stage,
+        .think_s = own->step_s};
+    return fulcrum_handoff_new(&own->handoff, &plan, err);
+}
+
+static enum fulcrum_status infer(const struct fulcrum_bench *bench,
+    const struct laps *laps, size_t repeats, double *out, struct fulcrum_error *err)
+{
+    const struct fulcrum_learner_work work = {
+        bench->state, (size_t)(laps->actors * laps->items), repeats};
+    return fulcrum_bench_time(bench, &work, out, err);
+}
+
+/*
+ * Number `i`, from one answer to the next. An actor tells of its turn when it has the
+ * answer that ends it: after the next collect.
+ */
+static enum fulcrum_status run_lap(const struct fulcrum_probe_state *state,
+    struct laps *laps, size_t i, struct fulcrum_error *err)
+{
+    const struct fulcrum_bench *bench = state->bench;
+    struct fulcrum_handoff *handoff = ((const struct own *)state->own)->handoff;
+    double answered_s = fulcrum_wall_s();
     fulcrum_handoff_collect(handoff);
-    double collected_s = fulcrum_thread_cpu_s();
-    fulcrum_spin_s(SERVER_SPIN_S);
-    double spun_s = fulcrum_thread_cpu_s();
-    fulcrum_handoff_answer(handoff);
-    double end_s = fulcrum_thread_cpu_s();
-    return collected_s - begin_s + end_s - spun_s - 2.0 * clock_cost_s;
+    double collected_s = fulcrum_wall_s();
+    double begin_s = fulcrum_thread_cpu_s();
+    TRY(fulcrum_handoff_copy(handoff, err));
+    double copied_s = fulcrum_thread_cpu_s();
+    struct fulcrum_handoff_turn turn = fulcrum_handoff_turn(handoff);
+    TRY(infer(bench, laps, 1, &laps->batch_s[i], err));
+    double served_s = fulcrum_thread_cpu_s();
+    fulcrum_handoff_answer(handoff, (size_t)laps->actors, (size_t)laps->items);
+    double clock_s = bench->stopwatch.cpu_cost_s;
+    laps->server_s[i] =
+        copied_s - begin_s + fulcrum_thread_cpu_s() - served_s - 2.0 * clock_s;
+    laps->whole_s[i] = fulcrum_wall_s() - answered_s - 4.0 * clock_s;
+    laps->wake_s[i] = collected_s;
+    if (i > 0) {
+        laps->actor_s[i - 1] = turn.cpu_s;
+        laps->wake_s[i - 1] -= turn.asked_s;
+    }
+    return FULCRUM_OK;
+}
+
+/* Leaves all actors waiting. `warm_s`: a batch after another. */
+static enum fulcrum_status run_laps(const struct fulcrum_probe_state *state,
+    struct laps *laps, double *warm_s, struct fulcrum_error *err)
+{
+    const struct fulcrum_bench *bench = state->bench;
+    const struct own *own = state->own;
+    TRY(infer(bench, laps, 1, warm_s, err));
+    for (int i = 0; i < 2; i++) {
+        double repeats = fmin(fmax(WARM_UP_S / fmax(*warm_s, 1e-9), 1.0), 1e4);
+        TRY(infer(bench, laps, (size_t)repeats, warm_s, err));
+    }
+    double step_s = own->step_s > 0.0 ? own->step_s : bench->step_s;
+    double lap_s = laps->actors * laps->items * step_s + *warm_s;
+    laps->count =
+        (size_t)fmin(fmax(SAMPLE_S / lap_s, (double)LEAST_COUNT), (double)MOST_COUNT);
+    fulcrum_handoff_answer(own->handoff, (size_t)laps->actors, (size_t)laps->items);
+    for (int i = 0; i < WARM_UP_COUNT; i++) {
+        TRY(run_lap(state, laps, 0, err));
+    }
+    for (size_t i = 0; i <= laps->count; i++) {
+        TRY(run_lap(state, laps, i, err));
+    }
+    fulcrum_handoff_collect(own->handoff);
+    return FULCRUM_OK;
 }
 
 static enum fulcrum_status sample_exchange(struct fulcrum_probe_state *state,
     double actors, double items, struct fulcrum_error *err)
 {
-    const struct fulcrum_bench *bench = state->bench;
-    struct own *own = state->own;
+    const struct own *own = state->own;
     struct fulcrum_recording *recording = state->recording;
-    struct fulcrum_handoff *handoff = NULL;
-    struct lap_times laps;
+    struct laps laps = {.actors = actors, .items = items};
     struct fulcrum_sample sample = {.x = actors};
-    double ask_s = 0.0;
-    enum fulcrum_status status = FULCRUM_OK;
-    const struct fulcrum_handoff_plan plan = {.actor_count = (size_t)actors,
-        .item_count = (size_t)items,
-        .item_byte = fulcrum_observation_byte(&bench->stage.info),
-        .think_s = ACTOR_SPIN_S};
-    TRY(fulcrum_handoff_new(&handoff, &plan, err));
-    own->is_apart = fulcrum_handoff_is_apart(handoff);
-    TRY_OR_END(fulcrum_sample_begin(state, SERVER, err));
-    double clock_cost_s = bench->stopwatch.cpu_cost_s;
-    for (int i = 0; i < WARM_UP_COUNT; i++) {
-        (void)serve(handoff, clock_cost_s);
-    }
-    fulcrum_handoff_collect(handoff);
-    (void)fulcrum_handoff_ask_s(handoff);
-    fulcrum_handoff_answer(handoff);
-    double before_s = fulcrum_wall_s();
-    for (int i = 0; i < BATCH_COUNT; i++) {
-        laps.server_s[i] = serve(handoff, clock_cost_s);
-        double after_s = fulcrum_wall_s();
-        laps.trip_s[i] =
-            after_s - before_s - SERVER_SPIN_S - ACTOR_SPIN_S - 4.0 * clock_cost_s;
-        laps.wake_s[i] = fulcrum_handoff_wake_s(handoff);
-        before_s = after_s;
-    }
-    fulcrum_handoff_collect(handoff);
-    ask_s = fulcrum_handoff_ask_s(handoff); /* mean of an actor */
-    fulcrum_handoff_answer(handoff);
-    sample.value = fulcrum_statistics_median(laps.server_s, BATCH_COUNT);
-    status = fulcrum_sample_end(state, SERVER, FULCRUM_CLOCK_WALL, &sample, err);
-end:
-    fulcrum_handoff_free(handoff);
+    double warm_s = 0.0;
+    TRY(fulcrum_sample_begin(state, SERVER, err));
+    fulcrum_handoff_serve(own->handoff, true);
+    enum fulcrum_status status = run_laps(state, &laps, &warm_s, err);
+    fulcrum_handoff_serve(own->handoff, false);
     TRY(status);
+    double rest_s[MOST_COUNT];
+    for (size_t i = 0; i < laps.count; i++) {
+        rest_s[i] = laps.whole_s[i] - laps.server_s[i] - laps.batch_s[i] -
+                    laps.wake_s[i] - laps.actor_s[i];
+    }
+    TRY(fulcrum_sample_end(state, SERVER, FULCRUM_CLOCK_WALL, &sample, err));
+    sample.value = fulcrum_statistics_median(laps.server_s, laps.count);
     if (items > 1.0) {
         return fulcrum_recording_add(&recording[MANY], &sample, err);
     }
     TRY(fulcrum_recording_add(&recording[SERVER], &sample, err));
-    sample.value = ask_s;
+    sample.value = gsl_stats_mean(laps.actor_s, 1, laps.count);
     TRY(fulcrum_recording_add(&recording[ASK], &sample, err));
     if (actors > 1.5) {
         return FULCRUM_OK;
     }
     sample.x = 0.0;
-    sample.value = fulcrum_statistics_median(laps.trip_s, BATCH_COUNT);
-    TRY(fulcrum_recording_add(&recording[TRIP], &sample, err));
-    sample.value = fulcrum_statistics_median(laps.wake_s, BATCH_COUNT);
-    return fulcrum_recording_add(&recording[WAKE], &sample, err);
+    sample.value = fulcrum_statistics_median(laps.wake_s, laps.count);
+    TRY(fulcrum_recording_add(&recording[WAKE], &sample, err));
+    /* Batches after a pause are slower: that comes with the delay. */
+    sample.value = fulcrum_statistics_median(rest_s, laps.count) +
+                   fulcrum_statistics_median(laps.batch_s, laps.count) - warm_s;
+    return fulcrum_recording_add(&recording[DELAY], &sample, err);
 }
 
 /* One of several observations after each round of the sizes. */
@@ -153,7 +216,8 @@ struct hand_off {
     struct fulcrum_summary items;  /* the same work, requests of several */
     struct fulcrum_summary single; /* and of one, with as many actors */
     struct fulcrum_line_fit ask;   /* of an actor's CPU over 1 / actors */
-    struct fulcrum_summary trip;
+    bool spins;                    /* in place of steps */
+    double step_s;
 };
 
 static void report_host(struct fulcrum_findings *findings, const char *path,
@@ -167,27 +231,34 @@ static void report_host(struct fulcrum_findings *findings, const char *path,
 static const char batch_path[] = "workload.host.per_batch_s";
 static const char request_path[] = "workload.host.per_request_s";
 
-/* Both lines; the share of requests that wake the server is 1 / actors. */
-static void report_lines(const struct fulcrum_medians *server,
-    struct fulcrum_medians *ask, struct hand_off *found,
-    struct fulcrum_findings *findings)
+/* Of n requests that the server waits for one wakes it. */
+static void report_actor(
+    const struct hand_off *found, struct fulcrum_findings *findings)
 {
-    struct fulcrum_error why = {FULCRUM_OK, ""};
-    enum fulcrum_status status = fulcrum_fit_batch_time(
-        &found->line, server->x, server->value, server->count, &why);
-    for (size_t i = 0; i < ask->count; i++) {
-        ask->x[i] = 1.0 / ask->x[i];
-    }
-    if (status == FULCRUM_OK) {
-        status =
-            fulcrum_fit_batch_time(&found->ask, ask->x, ask->value, ask->count, &why);
-    }
-    if (!fulcrum_findings_fitted(findings, status, &why, "handoff_fit", "no line: ")) {
-        return;
-    }
-    static const char server_source[] =
-        "CPU of a server thread that takes requests of 1 to 16 actors, copies their "
-        "observations and wakes them: line over actors";
+    /* Steps of a run are those that the step probe has seen. */
+    const struct fulcrum_parameter *step =
+        fulcrum_calibration_parameter(findings->calibration, "workload.step.mean_s");
+    double step_s = step != NULL && !found->spins ? step->value : found->step_s;
+    double step_error_s = step != NULL && !found->spins ? step->standard_error : 0.0;
+    static const char source[] =
+        "CPU of an actor's thread from one answer to the next, less a step: line over "
+        "the share of requests that wake the server";
+    const struct fulcrum_fit_estimate *each =
+        fulcrum_fit_find(&found->ask.fit, "per_batch_s");
+    const struct fulcrum_fit_estimate *waking =
+        fulcrum_fit_find(&found->ask.fit, "per_item_s");
+    report_host(findings, "workload.host.actor_s", fmax(each->value - step_s, 0.0),
+        hypot(each->standard_error, step_error_s), source);
+    report_host(findings, "workload.host.wake_s", waking->value, waking->standard_error,
+        source);
+}
+
+static void report_server(
+    const struct hand_off *found, struct fulcrum_findings *findings)
+{
+    static const char source[] =
+        "CPU of a server thread that copies the observations of 1 to 16 actors and "
+        "wakes them: line over actors";
     const struct fulcrum_fit_estimate *batch =
         fulcrum_fit_find(&found->line.fit, "per_batch_s");
     const struct fulcrum_fit_estimate *item =
@@ -202,42 +273,35 @@ static void report_lines(const struct fulcrum_medians *server,
     double error_s = hypot(found->items.standard_error, found->single.standard_error);
     double copy_error_s =
         isfinite(error_s) ? error_s / (ITEM_ACTORS * (ITEMS - 1.0)) : 0.0;
-    report_host(
-        findings, batch_path, batch->value, batch->standard_error, server_source);
+    report_host(findings, batch_path, batch->value, batch->standard_error, source);
     report_host(findings, request_path, item->value - copy_s,
-        hypot(item->standard_error, copy_error_s), server_source);
+        hypot(item->standard_error, copy_error_s), source);
     report_host(findings, "workload.host.per_item_s", copy_s, copy_error_s,
         "the same with 4 observations in a request, over those more");
-    if (found->trip.used > 0) {
-        /*
-         * Of n requests that the server waits for one wakes it: the CPU time of an
-         * actor over 1 / n is a line. What a lone actor's round trip takes beyond CPU
-         * time is the delay.
-         */
-        static const char source[] = "CPU of an actor's thread from handing a request "
-                                     "in until it runs again: line "
-                                     "over the share of requests that wake the server";
-        const struct fulcrum_fit_estimate *each =
-            fulcrum_fit_find(&found->ask.fit, "per_batch_s");
-        const struct fulcrum_fit_estimate *waking =
-            fulcrum_fit_find(&found->ask.fit, "per_item_s");
-        double work_s = found->line.per_batch_s + found->line.per_item_s +
-                        found->ask.per_batch_s + found->ask.per_item_s;
-        report_host(findings, "workload.host.actor_s", each->value,
-            each->standard_error, source);
-        report_host(findings, "workload.host.wake_s", waking->value,
-            waking->standard_error, source);
-        report_host(findings, "workload.host.delay_s",
-            fmax(found->trip.median - work_s, 0.0), found->trip.standard_error,
-            "round trip of one waiting actor less the CPU of both sides: the wake-ups "
-            "of "
-            "server and actor");
-    }
     fulcrum_findings_fit(findings, "handoff", "h0 + h1 b", &found->line.fit);
-    fulcrum_findings_fit(
-        findings, "handoff_actor", "a0 + a1 / actors", &found->ask.fit);
     fulcrum_findings_covariance(
         findings, batch_path, request_path, found->line.fit.covariance[1]);
+}
+
+static void report_lines(struct fulcrum_medians *server, struct fulcrum_medians *ask,
+    struct hand_off *found, struct fulcrum_findings *findings)
+{
+    struct fulcrum_error why = {FULCRUM_OK, ""};
+    for (size_t i = 0; i < ask->count; i++) {
+        ask->x[i] = 1.0 / ask->x[i];
+    }
+    enum fulcrum_status status = fulcrum_fit_batch_time(
+        &found->line, server->x, server->value, server->count, &why);
+    if (status == FULCRUM_OK) {
+        status =
+            fulcrum_fit_batch_time(&found->ask, ask->x, ask->value, ask->count, &why);
+    }
+    if (fulcrum_findings_fitted(findings, status, &why, "handoff_fit", "no line: ")) {
+        report_server(found, findings);
+        report_actor(found, findings);
+        fulcrum_findings_fit(
+            findings, "handoff_actor", "a0 + a1 / actors", &found->ask.fit);
+    }
 }
 
 static void handoff_report(
@@ -252,16 +316,25 @@ static void handoff_report(
     struct hand_off found = {
         .items = fulcrum_findings_median(findings, &recording[MANY], ITEM_ACTORS),
         .single = fulcrum_findings_median(findings, &recording[SERVER], ITEM_ACTORS),
-        .trip = fulcrum_findings_median(findings, &recording[TRIP], 0.0)};
+        .spins = own->step_s > 0.0,
+        .step_s = own->step_s > 0.0 ? own->step_s : state->bench->step_s};
     struct fulcrum_summary wake =
         fulcrum_findings_median(findings, &recording[WAKE], 0.0);
+    struct fulcrum_summary delay =
+        fulcrum_findings_median(findings, &recording[DELAY], 0.0);
     if (server.count > 1 && ask.count > 1) {
         report_lines(&server, &ask, &found, findings);
+        report_host(findings, "workload.host.server_wake_s", fmax(wake.median, 0.0),
+            wake.standard_error,
+            "from a lone actor's request until the server that waited has it");
+        report_host(findings, "workload.host.delay_s", fmax(delay.median, 0.0),
+            delay.standard_error,
+            "turn of a lone actor less both sides' CPU, a warm batch and the server's "
+            "wake-up: the actor's wake-up, and batches slower after a pause");
     }
-    fulcrum_findings_summary(findings, "handoff_round_trip_s", "s", &found.trip);
-    fulcrum_findings_summary(findings, "handoff_wake_s", "s", &wake);
     fulcrum_findings_note(findings, "handoff", "server and actors on %s",
-        own->is_apart ? "cores of their own (bound)" : "one core");
+        fulcrum_handoff_is_apart(own->handoff) ? "cores of their own (bound)"
+                                               : "one core");
 }
 
 const struct fulcrum_probe fulcrum_probe_handoff = {
@@ -269,10 +342,12 @@ const struct fulcrum_probe fulcrum_probe_handoff = {
     .share = 0.08,
     .headers = {[SERVER] = {"handoff_server", "s", "batch", "alone", false, false, 0},
         [MANY] = {"handoff_server", "s", "batch", "4 observations", false, false, 0},
-        [ASK] = {"handoff_actor", "s", "batch", "alone", false, false, 0},
-        [TRIP] = {"handoff_round_trip", "s", NULL, "one actor", false, false, 0},
-        [WAKE] = {"handoff_wake", "s", NULL, "one actor", false, false, 0}},
+        [ASK] = {"handoff_actor", "s", "batch", "step included", false, false, 0},
+        [WAKE] = {"handoff_wake", "s", NULL, "one actor", false, false, 0},
+        [DELAY] = {"handoff_delay", "s", NULL, "one actor", false, false, 0}},
     .own_byte = sizeof(struct own),
+    .open = handoff_open,
+    .close = handoff_close,
     .visit = handoff_visit,
     .report = handoff_report,
 };

@@ -29,10 +29,17 @@
 /* Part of a visit with actors stepping on the other cores. */
 #define BUSY_FRAC 0.35
 
-/* Sizes everybody measures, then those that fill in where time allows. */
+/* Times that a visit could take every main size, from where on it takes all sizes. */
+#define PASSES_FOR_ALL 6.0
+
+/*
+ * Sizes everybody measures, then those that fill in where time allows. Matrix kernels
+ * work in tiles of several rows: most sizes that come up in a run fill none of them
+ * evenly, and so do some of these.
+ */
 static const double main_sizes[] = {1, 2, 4, 8, 16, 32, 64, 128, 256};
-static const double all_sizes[] = {
-    1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256};
+static const double all_sizes[] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 11, 12, 13, 16, 18, 21,
+    24, 27, 32, 39, 48, 53, 64, 77, 96, 128, 192, 256};
 
 #define MAIN_COUNT (sizeof main_sizes / sizeof main_sizes[0])
 #define ALL_COUNT  (sizeof all_sizes / sizeof all_sizes[0])
@@ -128,7 +135,7 @@ static enum fulcrum_status inference_visit(
     for (size_t i = 0; i < own->size_count; i++) {
         pass_s += fmax(own->rough_s[i], BLOCK_S) + 0.001;
     }
-    if (own->sizes == main_sizes && 6.0 * pass_s < slice_s) {
+    if (own->sizes == main_sizes && PASSES_FOR_ALL * pass_s < slice_s) {
         own->sizes = all_sizes;
         own->size_count = ALL_COUNT;
         for (size_t i = 0; i < ALL_COUNT; i++) {

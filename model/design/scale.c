@@ -101,6 +101,7 @@ void fulcrum_scale_cpu_times(
     workload->host.per_request_s *= factor;
     workload->host.actor_s *= factor;
     workload->host.wake_s *= factor;
+    workload->host.server_wake_s *= factor;
     workload->host.delay_s *= factor;
 }
 

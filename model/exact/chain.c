@@ -358,7 +358,7 @@ static const char *chain_refusal(const struct fulcrum_network *network)
     if (network->step.mean_s < LEAST_STEP_S) {
         return "steps take no time";
     }
-    if (network->delay_s > 0.0) {
+    if (network->delay_s > 0.0 || network->server_wake_s > 0.0) {
         return "a delay is more than the chain's state can hold";
     }
     if (network->training.env_steps_per_train_step > 0.0) {

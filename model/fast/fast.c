@@ -405,7 +405,12 @@ static const struct {
     {FULCRUM_FLAG_LIMIT_ROUGH, 0.02},
     {FULCRUM_FLAG_TRAINING_MIX, 0.1},
     {FULCRUM_FLAG_SLICES, 0.2},
+    {FULCRUM_FLAG_WAKING, 0.1},
 };
+
+/* Share of time that the server wakes up, from which on it matters how arrivals gather
+ * meanwhile. */
+#define WAKING_FRAC 0.03
 
 /* E[work of a step beyond its first slice] over the mean: less makes no difference. */
 #define LEAST_CUT_FRAC 0.01
@@ -509,6 +514,9 @@ enum fulcrum_status fulcrum_fast_solve(const struct fulcrum_network *network,
     struct fulcrum_solution found = {.flags = 0};
     report(network, &flow, &found);
     flags |= slices_matter(network, &found) ? (unsigned)FULCRUM_FLAG_SLICES : 0U;
+    bool is_waking = network->actors > 1.0 &&
+                     network->server_wake_mean_s * flow.batches_per_s > WAKING_FRAC;
+    flags |= is_waking ? (unsigned)FULCRUM_FLAG_WAKING : 0U;
     found.flags = flags;
     double error_rel =
         network->policy == FULCRUM_BATCH_FIXED

@@ -1237,7 +1237,8 @@ enum fulcrum_status fulcrum_fixed_batch_solve(const struct fulcrum_network *netw
         .actors = network->actors / each,
         .batch = batch / each,
         .servers = fulcrum_cpu_whole_servers(&network->cpu) / each,
-        .host_s = host ? fulcrum_batch_time(&network->host, batch) : 0.0,
+        .host_s = network->server_wake_mean_s +
+                  (host ? fulcrum_batch_time(&network->host, batch) : 0.0),
         .gpu_s = gpu_stretch * fulcrum_batch_time(&network->gpu, batch),
         .depth = host ? floor(network->depth) : 1.0,
         .step_cv = fulcrum_step_cv(&network->step),

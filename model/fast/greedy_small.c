@@ -891,7 +891,7 @@ static double pace(const struct chain *chain, double at_cpu)
 static double service_s(
     const struct fulcrum_network *network, double gpu_stretch, double batch)
 {
-    return fulcrum_batch_time(&network->host, batch) +
+    return fulcrum_batch_time(&network->host, batch) + network->server_wake_mean_s +
            gpu_stretch * fulcrum_batch_time(&network->gpu, batch);
 }
 

@@ -75,6 +75,9 @@ struct fulcrum_network {
     double depth;   /* most batches in host + GPU together, >= 1; without a host stage
                        there is nothing to overlap and it has no effect */
     double delay_s; /* from the end of the GPU to the actor's next step, >= 0 */
+    /* From the request that an idle host waits for until it takes the batch, >= 0. */
+    double server_wake_s;
+    double server_wake_mean_s; /* over all batches: what equations go by */
     struct fulcrum_training training;
 };
 
@@ -144,6 +147,7 @@ enum fulcrum_bottleneck {
     X(FULCRUM_FLAG_KINK,            "batches form about as fast as host and GPU take them") \
     X(FULCRUM_FLAG_LIMIT_ROUGH,     "batch limit taken as a bound, not followed")        \
     X(FULCRUM_FLAG_TRAINING_MIX,    "training slows batches by turns about as long as a batch") \
+    X(FULCRUM_FLAG_WAKING,          "the server often sleeps between batches: equations take its wake-ups as a mean") \
     X(FULCRUM_FLAG_SLICES,          "scheduler cuts steps into slices, which equations take as whole") \
     X(FULCRUM_FLAG_FREE_ALLREDUCE,  "links or parameters unknown: GPUs' gradients take no time") \
     X(FULCRUM_FLAG_INSTANCES,       "instances have equal parts of bandwidth and cache, as slices have, and sum gradients in no time")

@@ -14,6 +14,7 @@
 
 #include <math.h>
 #include <stdbool.h>
+#include <string.h>
 
 #include "model/design/memory_system.h"
 #include "model/design/scale.h"
@@ -265,6 +266,70 @@ void fulcrum_shard_times(
 }
 
 /* The table holds times of the machine at full width: only there does it stand. */
+/* Matrix kernels take this many rows at a time: so far at least a mean reaches. */
+#define TILE_ROWS 4.0
+
+/* The table, a line between its points, integrated once and twice up to each. */
+struct integrals {
+    const struct fulcrum_batch_time *table;
+    double once[TABLE_MOST];
+    double twice[TABLE_MOST];
+};
+
+/* Twice up to `size`, which lies within the table. */
+static double twice_up_to(const struct integrals *integrals, double size, size_t i)
+{
+    const struct fulcrum_batch_time *table = integrals->table;
+    while (i > 0 && table->size[i] > size) {
+        i--;
+    }
+    while (i + 2 < table->count && table->size[i + 1] <= size) {
+        i++;
+    }
+    double u = size - table->size[i];
+    double slope = (table->time_s[i + 1] - table->time_s[i]) /
+                   (table->size[i + 1] - table->size[i]);
+    return integrals->twice[i] +
+           u * (integrals->once[i] + u * (table->time_s[i] / 2.0 + u * slope / 6.0));
+}
+
+/*
+ * Greedy batches are of all sizes around their mean, and which of them come again and
+ * again is chance. Where a table goes up and down from one size to the next each point
+ * therefore becomes a mean over those around it, which count the less the farther they
+ * are: a triangle, TILE_ROWS or the root of the size to either side, less where no
+ * batch is smaller, or none larger than `most`.
+ */
+static void even_out(struct fulcrum_replicas *out, double most)
+{
+    struct fulcrum_batch_time exact = out->network.gpu;
+    struct integrals integrals = {.table = &exact};
+    double mean_s[TABLE_MOST];
+    for (size_t i = 0; i + 1 < exact.count; i++) {
+        double width = exact.size[i + 1] - exact.size[i];
+        double here_s = exact.time_s[i];
+        double next_s = exact.time_s[i + 1];
+        double once = integrals.once[i];
+        integrals.once[i + 1] = once + width * (here_s + next_s) / 2.0;
+        integrals.twice[i + 1] =
+            integrals.twice[i] + width * (once + width * (2.0 * here_s + next_s) / 6.0);
+    }
+    for (size_t i = 0; i < exact.count; i++) {
+        double size = exact.size[i];
+        double end = fmin(most, exact.size[exact.count - 1]);
+        double reach = fmin(fmax(TILE_ROWS, sqrt(size)),
+            fmin(size - fmax(exact.size[0], 1.0), end - size));
+        mean_s[i] = exact.time_s[i];
+        if (reach >= 1.0) {
+            mean_s[i] =
+                (twice_up_to(&integrals, size + reach, i) - 2.0 * integrals.twice[i] +
+                    twice_up_to(&integrals, size - reach, i)) /
+                (reach * reach);
+        }
+    }
+    memcpy(out->table_time_s, mean_s, exact.count * sizeof *mean_s);
+}
+
 static void use_table(const struct fulcrum_design *design, struct fulcrum_replicas *out)
 {
     if (design->batch_count == 0 || design->batch_count >= TABLE_MOST ||
@@ -306,6 +371,11 @@ static void use_table(const struct fulcrum_design *design, struct fulcrum_replic
     out->network.gpu.size = out->table_size;
     out->network.gpu.time_s = out->table_time_s;
     out->network.gpu.count = count;
+    if (design->workload.batching.policy == (int)FULCRUM_BATCH_GREEDY) {
+        double limit = floor(design->workload.batching.size / envs);
+        double actors = out->network.actors;
+        even_out(out, limit >= 1.0 ? fmin(limit, actors) : actors);
+    }
 }
 
 static enum fulcrum_status set_batching(const struct fulcrum_design *design,
@@ -491,6 +561,7 @@ enum fulcrum_status fulcrum_design_to_network(const struct fulcrum_design *desig
     network->gpu = (struct fulcrum_batch_time){.per_batch_s = there.network.per_batch_s,
         .per_item_s = there.network.per_item_s * envs};
     network->delay_s = there.host.delay_s;
+    network->server_wake_s = there.host.server_wake_s;
     bool is_local = there.loop == (int)FULCRUM_LOOP_LOCAL;
     if (is_local) {
         /* An actor's own inference is of its own observations, and nobody waits for a
@@ -541,6 +612,9 @@ enum fulcrum_status fulcrum_design_to_network(const struct fulcrum_design *desig
 /* Both corrections are small beside a cycle: their effect on themselves soon vanishes.
  */
 #define ROUNDS 4
+
+/* Of a step: by so little more or less no simulation is made again. */
+#define SAME_STEP_FRAC 0.005
 
 double fulcrum_cold_s(double cold_s, double cooling_s, double pause_s)
 {
@@ -619,39 +693,64 @@ static void settle_shares(
     }
 }
 
+/* What pauses cost, and what of it is in the network's times. */
+struct pause_cost {
+    struct fulcrum_step step; /* without it */
+    double wake_s;            /* of a request */
+    double cold_s;            /* of a batch */
+};
+
+/* Takes the pauses of a solution for those of the network. */
+static void set_pauses(struct fulcrum_replicas *replicas,
+    const struct fulcrum_solution *solution, struct pause_cost *cost)
+{
+    struct fulcrum_network *network = &replicas->network;
+    double busy_frac = solution->host_busy_frac +
+                       (network->depth > 1.0 ? 0.0 : solution->gpu_inference_busy_frac);
+    double chance = pauses_of(network, solution, busy_frac).chance;
+    double now_s = replicas->cold_s > 0.0 ? cold_s(replicas, solution) : 0.0;
+    /* One request of a batch pays for the wake-up. */
+    cost->wake_s = replicas->wake_s * chance / solution->mean_batch;
+    network->step = fulcrum_step_lengthened(cost->step, cost->wake_s);
+    network->server_wake_mean_s = network->server_wake_s * chance;
+    /* The line and the table of batch times, both `more_s` longer. */
+    double more_s = now_s - cost->cold_s;
+    network->gpu.per_batch_s += more_s;
+    for (size_t i = 0; i < network->gpu.count; i++) {
+        replicas->table_time_s[i] += more_s;
+    }
+    cost->cold_s = now_s;
+}
+
 enum fulcrum_status fulcrum_solve_pausing(struct fulcrum_replicas *replicas,
     const struct fulcrum_solver_options *options, struct fulcrum_solution *out,
     struct fulcrum_error *err)
 {
-    const struct fulcrum_step alone = replicas->network.step;
+    struct fulcrum_network *network = &replicas->network;
+    struct pause_cost cost = {.step = network->step};
     struct fulcrum_solver_options quick = *options;
     quick.method = FULCRUM_METHOD_FAST;
     settle_shares(replicas, &quick);
-    bool pays = replicas->wake_s > 0.0 || replicas->cold_s > 0.0;
-    double added_s = 0.0;
+    bool pays = replicas->wake_s > 0.0 || replicas->cold_s > 0.0 ||
+                network->server_wake_s > 0.0;
     for (int round = 0; pays && round < ROUNDS; round++) {
         struct fulcrum_solution rough;
-        if (fulcrum_solve(&replicas->network, &quick, &rough, NULL) != FULCRUM_OK) {
+        if (fulcrum_solve(network, &quick, &rough, NULL) != FULCRUM_OK) {
             break;
         }
-        /* Share of a wake-up that one request pays, from 0 to 1. */
-        double busy_frac =
-            rough.host_busy_frac +
-            (replicas->network.depth > 1.0 ? 0.0 : rough.gpu_inference_busy_frac);
-        double wake_share =
-            pauses_of(&replicas->network, &rough, busy_frac).chance / rough.mean_batch;
-        double wake_s = replicas->wake_s * wake_share;
-        double now_s = replicas->cold_s > 0.0 ? cold_s(replicas, &rough) : 0.0;
-        replicas->network.step = fulcrum_step_lengthened(alone, wake_s);
-        /* The line and the table of batch times, both `more_s` longer. */
-        double more_s = now_s - added_s;
-        replicas->network.gpu.per_batch_s += more_s;
-        for (size_t i = 0; i < replicas->network.gpu.count; i++) {
-            replicas->table_time_s[i] += more_s;
-        }
-        added_s = now_s;
+        set_pauses(replicas, &rough, &cost);
     }
-    TRY(fulcrum_solve(&replicas->network, options, out, err));
+    TRY(fulcrum_solve(network, options, out, err));
+    /* A simulation may batch requests otherwise than equations do. */
+    for (int round = 0; out->method == FULCRUM_METHOD_SIMULATE && round < ROUNDS;
+         round++) {
+        double before_s = cost.wake_s;
+        set_pauses(replicas, out, &cost);
+        if (fabs(cost.wake_s - before_s) <= SAME_STEP_FRAC * network->step.mean_s) {
+            break;
+        }
+        TRY(fulcrum_solve(network, options, out, err));
+    }
     part_busy(replicas, out);
     return FULCRUM_OK;
 }

@@ -1,12 +1,12 @@
 /* pipeline.c - host, GPU and delay of a simulated network, between two steps. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * A state machine without an agenda: there are at most four things that can happen next
- * (the host finishes, inference or training on the GPU finishes, a delayed batch
- * arrives), so the next event is the least of four times. Inference and training share
- * the GPU equally while both are there, which is why what is left of each is kept as
- * work, not as the time of its end. Stages that a network does not have are no events:
- * its batches pass them as part of the event before.
+ * A state machine without an agenda: there are at most five things that can happen next
+ * (the host wakes up or finishes, inference or training on the GPU finishes, a delayed
+ * batch arrives), so the next event is the least of four times. Inference and training
+ * share the GPU equally while both are there, which is why what is left of each is kept
+ * as work, not as the time of its end. Stages that a network does not have are no
+ * events: its batches pass them as part of the event before.
  *
  * Busy times and integrals over the numbers of items are summed while time passes;
  * Little's law then gives residence times without following single actors. Rings of
@@ -162,6 +162,7 @@ enum fulcrum_status fulcrum_pipeline_init(struct fulcrum_pipeline *pipeline,
         .has_host = fulcrum_batch_takes_time(&network->host),
         .shared_stretch = fulcrum_sharing_stretch(&network->training),
         .host_end_s = (double)INFINITY,
+        .wake_end_s = (double)INFINITY,
         .delay_end_s = (double)INFINITY,
         .next_s = (double)INFINITY};
     await_steps(pipeline);
@@ -197,8 +198,14 @@ static double gpu_left_s(const struct fulcrum_pipeline *pipeline)
 static void find_next(struct fulcrum_pipeline *pipeline)
 {
     double gpu_end_s = pipeline->now_s + gpu_left_s(pipeline);
-    pipeline->next_s =
-        lesser(lesser(pipeline->host_end_s, gpu_end_s), pipeline->delay_end_s);
+    double host_end_s = lesser(pipeline->host_end_s, pipeline->wake_end_s);
+    pipeline->next_s = lesser(lesser(host_end_s, gpu_end_s), pipeline->delay_end_s);
+}
+
+void fulcrum_pipeline_wake(struct fulcrum_pipeline *pipeline)
+{
+    pipeline->wake_end_s = pipeline->now_s + pipeline->network->server_wake_s;
+    find_next(pipeline);
 }
 
 void fulcrum_pipeline_advance(struct fulcrum_pipeline *pipeline, double now_s)
@@ -292,6 +299,8 @@ size_t fulcrum_pipeline_event(struct fulcrum_pipeline *pipeline)
         pipeline->delayed_items -= size;
         await_delay(pipeline);
         released = size;
+    } else if (pipeline->wake_end_s <= pipeline->now_s) {
+        pipeline->wake_end_s = (double)INFINITY;
     } else if (pipeline->host_end_s <= pipeline->now_s) {
         size_t size = pipeline->on_host;
         pipeline->on_host = 0;

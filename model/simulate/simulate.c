@@ -418,6 +418,7 @@ struct simulation {
     size_t waiting;
     size_t least_batch;
     size_t most_batch;
+    bool host_sleeps; /* it has found too few for a batch */
     double work_s;
     struct crowd *crowd; /* by actors at the CPU, from `last` on as one */
     size_t last;
@@ -490,12 +491,15 @@ static void start_turns(struct simulation *sim)
  * unless all steps are equal. Where batches take much longer than steps, actors change
  * from one batch to the next so seldom that the first ones shape a whole run; even ones
  * are what it would come to in the end. A loop that alternates begins with a rollout.
+ * Actors of a server that has to be woken all begin with a step, as they do in a run:
+ * whether they go on together or by turns follows from that.
  */
 static void release_first(struct simulation *sim)
 {
     size_t actors = (size_t)sim->network.actors;
     bool is_alternating = sim->network.loop == FULCRUM_LOOP_ALTERNATING;
-    sim->waiting = is_alternating ? actors : actors / 2;
+    bool is_woken = sim->network.server_wake_s > 0.0;
+    sim->waiting = is_alternating ? actors : is_woken ? 0 : actors / 2;
     sim->at_cpu = actors - sim->waiting;
     if (sim->slice_s > 0.0) {
         /* The beginning of a simulation draws as many numbers, in the same order, as
@@ -602,7 +606,13 @@ static size_t start_batches(struct simulation *sim)
 {
     while (fulcrum_pipeline_takes(&sim->pipeline, sim->steps)) {
         if (sim->waiting < sim->least_batch) {
+            sim->host_sleeps = sim->network.server_wake_s > 0.0;
             return sim->least_batch;
+        }
+        if (sim->host_sleeps) {
+            sim->host_sleeps = false;
+            fulcrum_pipeline_wake(&sim->pipeline);
+            return SIZE_MAX;
         }
         size_t size = sim->waiting < sim->most_batch ? sim->waiting : sim->most_batch;
         sim->waiting -= size;

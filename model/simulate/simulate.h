@@ -3,6 +3,7 @@
 #ifndef FULCRUM_MODEL_SIMULATE_SIMULATE_H
 #define FULCRUM_MODEL_SIMULATE_SIMULATE_H
 
+#include <math.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -103,6 +104,8 @@ struct fulcrum_pipeline {
     size_t inside; /* batches on the host, waiting for the GPU or on it */
     size_t on_host;
     double host_end_s;
+    double
+        wake_end_s; /* the host takes a batch then; INFINITY: it is awake, or waits */
     struct fulcrum_batch_queue gpu_queue;
     size_t gpu_items; /* on the GPU or waiting for it */
     size_t on_gpu;
@@ -139,8 +142,11 @@ static inline int fulcrum_pipeline_takes(
     const struct fulcrum_pipeline *pipeline, double steps)
 {
     return pipeline->on_host == 0 && pipeline->inside < pipeline->depth &&
-           steps < pipeline->block_at_steps;
+           steps < pipeline->block_at_steps && isinf(pipeline->wake_end_s);
 }
+
+/* The host has waited and is woken: for server_wake_s it takes no batch. */
+void fulcrum_pipeline_wake(struct fulcrum_pipeline *pipeline);
 
 /* Hands a batch to the host. */
 void fulcrum_pipeline_start(struct fulcrum_pipeline *pipeline, size_t size);

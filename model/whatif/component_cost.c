@@ -99,6 +99,7 @@ static const struct ideal_setting settings[] = {
     {FULCRUM_IDEAL_HOST, "workload.host.per_item_s", 0.0},
     {FULCRUM_IDEAL_HOST, "workload.host.per_request_s", 0.0},
     {FULCRUM_IDEAL_HOST, "workload.host.wake_s", 0.0},
+    {FULCRUM_IDEAL_HOST, "workload.host.server_wake_s", 0.0},
     {FULCRUM_IDEAL_HOST, "workload.host.delay_s", 0.0},
 };
 

@@ -107,29 +107,42 @@ TEST(test_crew_can_be_freed_while_it_steps)
     close_stage(&stage);
 }
 
-static void assert_exchange_answers(size_t actor_count)
+static void assert_exchange_answers(
+    const struct fulcrum_stage *stage, size_t actor_count)
 {
     struct fulcrum_handoff *exchange = NULL;
-    ASSERT_OK(fulcrum_handoff_new(
-        &exchange, &(struct fulcrum_handoff_plan){actor_count, 2, 100, 1e-6}, NULL));
-    fulcrum_handoff_collect(exchange);
-    assert_close("before", fulcrum_handoff_wake_s(exchange), 0.0, 0.0);
-    size_t woken_count = 0;
+    const struct fulcrum_handoff_plan plan = {.actor_count = 8,
+        .item_count = 2,
+        .item_byte = 100,
+        .stage = stage,
+        .think_s = 1e-6};
+    ASSERT_OK(fulcrum_handoff_new(&exchange, &plan, NULL));
+    fulcrum_handoff_answer(exchange, actor_count, 2);
+    size_t told_count = 0;
+    double asked_s = 0.0;
     for (int batch = 0; batch < 50; batch++) {
-        fulcrum_handoff_answer(exchange);
         fulcrum_handoff_collect(exchange);
-        woken_count += fulcrum_handoff_wake_s(exchange) > 0.0;
+        ASSERT_OK(fulcrum_handoff_copy(exchange, NULL));
+        struct fulcrum_handoff_turn turn = fulcrum_handoff_turn(exchange);
+        told_count += turn.cpu_s > 0.0 && turn.asked_s > asked_s;
+        asked_s = turn.asked_s;
+        fulcrum_handoff_answer(exchange, actor_count, 2);
     }
-    CU_ASSERT_EQUAL(woken_count, 50);
+    /* Of the first turn nothing is known before it ends. */
+    CU_ASSERT_EQUAL(told_count, 49);
+    fulcrum_handoff_collect(exchange);
     fulcrum_handoff_free(exchange);
 }
 
 TEST(test_exchange_answers_every_actor_once_a_batch)
 {
     static const size_t sizes[] = {1, 3, 8};
+    struct fulcrum_stage stage = cartpole_stage(17);
     for (size_t i = 0; i < LENGTH(sizes); i++) {
-        assert_exchange_answers(sizes[i]);
+        assert_exchange_answers(NULL, sizes[i]);
+        assert_exchange_answers(&stage, sizes[i]);
     }
+    close_stage(&stage);
     fulcrum_handoff_free(NULL);
 }
 
