@@ -143,17 +143,33 @@ static blasint blas_int(size_t count)
 
 /*
  * sgemm first copies all of b into a layout of its own, which costs more than a few
- * rows of a have work for. Within these bounds OpenBLAS multiplies without a copy on
- * cores with AVX-512 (0.3.21, kernel/x86_64/sgemm_small_kernel_permit_skylakex.c), so
- * that products with few rows take half the time in blocks of columns that keep to
- * them. Other cores have no such kernels; there a block costs a copy of the block.
+ * rows of a have work for. Within these bounds OpenBLAS multiplies without a copy where
+ * it uses kernels for AVX-512 (0.3.21,
+ * kernel/x86_64/sgemm_small_kernel_permit_skylakex.c), so that products with few rows
+ * take half the time in blocks of columns that keep to them. With other kernels each
+ * block is copied, which took up to five times as long as no blocks; there the fewest
+ * rows are multiplied one by one.
  */
 enum { FEW_ROWS = 12, SMALL_TERM_COUNT = 1000000, SMALL_RESULT_COUNT = 1200 };
+enum { FEWEST_ROWS = 4 };
+
+static bool has_small_kernels(void)
+{
+    static const char *const names[] = {"SkylakeX", "Cooperlake", "SapphireRapids"};
+    const char *core = openblas_get_corename();
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        if (strcmp(core, names[i]) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
 
 /* Columns of c that are computed at a time. */
 static size_t block_of(const struct fulcrum_device_product *product)
 {
-    if (!product->is_right_transposed || product->row_count > FEW_ROWS) {
+    if (!product->is_right_transposed || product->row_count > FEW_ROWS ||
+        !has_small_kernels()) {
         return product->col_count;
     }
     size_t by_terms = SMALL_TERM_COUNT / (product->row_count * product->inner_count);
@@ -171,9 +187,14 @@ static void host_multiply(
     blasint m = blas_int(product->row_count);
     blasint n = blas_int(product->col_count);
     blasint k = blas_int(product->inner_count);
-    if (product->row_count == 1 && product->is_right_transposed) {
-        cblas_sgemv(
-            CblasRowMajor, CblasNoTrans, n, k, 1.0F, b, k, a, 1, product->beta, c, 1);
+    size_t by_row = has_small_kernels() ? 1 : FEWEST_ROWS;
+    if (product->row_count <= by_row && product->is_right_transposed &&
+        !product->is_left_transposed) {
+        for (size_t i = 0; i < product->row_count; i++) {
+            cblas_sgemv(CblasRowMajor, CblasNoTrans, n, k, 1.0F, b, k,
+                a + i * product->inner_count, 1, product->beta,
+                c + i * product->col_count, 1);
+        }
         return;
     }
     size_t block = block_of(product);

@@ -278,6 +278,48 @@ TEST(test_a_measured_table_counts_requests)
     CU_ASSERT_EQUAL(lower(&design).network.gpu.count, 0);
 }
 
+/* Tiles of four rows: 4, 8, ... observations take no longer than one less. */
+static void set_saw(struct fulcrum_design *design, double *size, double *time_s)
+{
+    for (int i = 0; i < 32; i++) {
+        size[i] = i + 1;
+        time_s[i] = 1e-3 * (i + 1 + ((i + 1) % 4 == 0 ? -0.5 : 0.5));
+    }
+    design->batch_size = size;
+    design->batch_time_s = time_s;
+    design->batch_count = 32;
+    design->batch_line_per_batch_s = design->workload.network.per_batch_s;
+    design->batch_line_per_item_s = design->workload.network.per_item_s;
+}
+
+TEST(test_greedy_batches_take_a_table_evenly)
+{
+    double size[32];
+    double time_s[32];
+    static struct fulcrum_replicas replicas;
+    const struct fulcrum_batch_time *gpu = &replicas.network.gpu;
+    struct fulcrum_design design = cpu_design();
+    set_saw(&design, size, time_s);
+    designs_set(&design, "run.actor_count=32 run.envs_per_actor=1 "
+                         "workload.batching.policy=greedy workload.batching.size=0");
+    ASSERT_OK(fulcrum_design_to_network(&design, &replicas, NULL));
+    /* Three in four are 0.5 ms above the line, one as much below: 0.25 ms. */
+    for (int i = 8; i <= 16; i++) {
+        assert_close("even", fulcrum_batch_time(gpu, i), 1e-3 * (i + 0.25), 1e-9);
+    }
+    /* No batch is smaller than one, none larger than all actors. */
+    assert_close("one", fulcrum_batch_time(gpu, 1), time_s[0], 1e-15);
+    assert_close("all", fulcrum_batch_time(gpu, 32), time_s[31], 1e-15);
+    /* A limit is a size that comes up again and again. */
+    designs_set(&design, "workload.batching.size=12");
+    ASSERT_OK(fulcrum_design_to_network(&design, &replicas, NULL));
+    assert_close("limit", fulcrum_batch_time(gpu, 12), time_s[11], 1e-15);
+    /* Fixed batches have their own size. */
+    designs_set(&design, "workload.batching.policy=fixed");
+    ASSERT_OK(fulcrum_design_to_network(&design, &replicas, NULL));
+    assert_close("fixed", fulcrum_batch_time(gpu, 12), time_s[11], 1e-15);
+}
+
 /* A rollout's training steps come one behind the other, as many as it is due. */
 TEST(test_a_loop_that_alternates_gathers_its_training)
 {

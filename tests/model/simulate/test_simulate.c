@@ -6,6 +6,7 @@
 #include <math.h>
 #include <stdbool.h>
 
+#include "model/fast/steady.h"
 #include "tests/support/designs.h"
 #include "tests/support/suite.h"
 
@@ -67,6 +68,38 @@ TEST(test_full_barrier_takes_turns)
     assert_close("gpu", out.gpu_busy_frac, 0.9 / 4.5, 1e-9);
     assert_close("cpu", out.residence.cpu_s, 2.0, 1e-9);
     assert_close("barrier", out.residence.host_s, 1.5, 1e-9);
+}
+
+/* Two actors share a thread: one is done after 0.1 s, the other after 0.2 s. */
+TEST(test_requests_gather_while_the_server_wakes_up)
+{
+    struct fulcrum_network network = plain_network(2, 1, 0.3, 0.1);
+    network.step = (struct fulcrum_step){0.1, 0.0, FULCRUM_LAW_DETERMINISTIC};
+    network.server_wake_s = 0.5;
+    struct fulcrum_solution out = simulated(&network, 11, 0.001);
+    /* The first request wakes the server, which then finds both. */
+    assert_close("greedy", out.steps_per_s, 2.0 / (0.1 + 0.5 + 0.5), 1e-9);
+    assert_close("batch", out.mean_batch, 2.0, 1e-9);
+    network.policy = FULCRUM_BATCH_FIXED;
+    network.batch_size = 2;
+    out = simulated(&network, 11, 0.001);
+    assert_close("fixed", out.steps_per_s, 2.0 / (0.2 + 0.5 + 0.5), 1e-9);
+    /* A server that is awake takes one after the other: the step and 0.4 s each. */
+    network.policy = FULCRUM_BATCH_GREEDY;
+    network.batch_size = 0;
+    network.server_wake_s = 0.0;
+    out = simulated(&network, 11, 0.001);
+    assert_close("awake", out.steps_per_s, 1.0 / 0.4, 1e-9);
+    assert_close("batch", out.mean_batch, 1.0, 1e-9);
+    /* A lone actor wakes it every time; equations and simulation agree. */
+    network.actors = 1;
+    network.server_wake_s = 0.5;
+    network.server_wake_mean_s = 0.5;
+    out = simulated(&network, 11, 0.001);
+    assert_close("one", out.steps_per_s, 1.0 / (0.1 + 0.5 + 0.4), 1e-9);
+    struct fulcrum_step_table table = {.count = 0};
+    ASSERT_OK(fulcrum_fast_solve(&network, &table, &out, NULL));
+    assert_close("one, equations", out.steps_per_s, 1.0 / (0.1 + 0.5 + 0.4), 1e-9);
 }
 
 TEST(test_depth_overlaps_host_and_gpu)
