@@ -2,8 +2,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * Both sides work between their messages: without that no core would ever sleep, and
- * waking a sleeping core is most of the cost. An actor reads its CPU clock once a
- * turn, as it gets its answer; the reads themselves are taken off.
+ * waking a sleeping core is most of the cost. An actor reads its CPU clock as it gets
+ * its answer and after its steps; the reads themselves are taken off.
  */
 
 #include "calibrate/actor/request_queue.h"
@@ -212,13 +212,16 @@ static void *act(void *argument)
         (void)fulcrum_cpu_list_bind(&handoff->placement.actors);
     }
     double asked_s = 0.0;
+    double step_s = 0.0;
     double answered_cpu_s = 0.0;
     while (fulcrum_request_queue_await(handoff->requests, seat->number)) {
         double cpu_s = fulcrum_thread_cpu_s();
+        double cost_s = handoff->clock_cost_s;
         seat->turn = (struct fulcrum_handoff_turn){
-            asked_s, cpu_s - answered_cpu_s - handoff->clock_cost_s};
+            asked_s, step_s, cpu_s - answered_cpu_s - step_s - 2.0 * cost_s};
         answered_cpu_s = cpu_s;
         step_or_spin(seat);
+        step_s = fulcrum_thread_cpu_s() - cpu_s - cost_s;
         (void)fulcrum_request_queue_hand_in(handoff->requests, seat->number);
         asked_s = fulcrum_wall_s();
     }

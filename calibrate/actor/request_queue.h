@@ -70,7 +70,8 @@ struct fulcrum_handoff_plan {
 /* An actor's turn, from one answer to the next. */
 struct fulcrum_handoff_turn {
     double asked_s; /* wall clock: its request had been handed in */
-    double cpu_s;   /* of its thread: mean over the actors */
+    double step_s;  /* CPU of its steps */
+    double cpu_s;   /* CPU of its thread beyond them: mean over the actors */
 };
 
 /*

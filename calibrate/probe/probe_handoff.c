@@ -8,16 +8,15 @@
  * real pipeline (request_queue.c), and the server infers real batches, in lockstep. The
  * server's CPU time per batch, over the number of actors, is a line; requests of four
  * observations tell the part that is copying. What an actor's turn costs its thread
- * beyond a step is its own part. From a lone actor's request until the server has it
+ * beyond its step is its own part. From a lone actor's request until the server has it
  * is the server's wake-up, and what its turn takes beyond all of these the delay.
  *
- * Environments in processes of their own would take too long to start: actors that
- * spin stand in for them. All this is a lower bound for servers that speak over
- * sockets.
+ * Environments in processes of their own would take too long to start, and long steps
+ * and batches too long altogether: spinning stands in for them. All this is a lower
+ * bound for servers that speak over sockets.
  */
 #include "calibrate/probe/probe.h"
 
-#include <gsl/gsl_statistics_double.h>
 #include <math.h>
 
 #include "calibrate/actor/request_queue.h"
@@ -42,13 +41,19 @@ static const double sizes[] = {1, 2, 4, 8, 16};
 /* Batches of the sample's size, one after the other, beside those between hand-offs. */
 #define WARM_UP_S 0.006
 
-/* In place of a step: long enough for the server's core to fall idle. */
-#define ACTOR_SPIN_S 60e-6
+/*
+ * In place of steps and batches that are too long to wait for, and beside which
+ * hand-offs are nothing: long enough for the other side's core to fall idle.
+ */
+#define LONG_STEP_S   1e-3
+#define LONG_BATCH_S  20e-3
+#define ACTOR_SPIN_S  60e-6
+#define SERVER_SPIN_S 200e-6
 
 enum {
     SERVER, /* CPU of the server per batch, its sleep and the batch apart */
     MANY,   /* the same, requests of several observations */
-    ASK,    /* CPU of an actor's turn, its step included */
+    ASK,    /* CPU of an actor's turn beyond its step */
     WAKE,   /* from a lone actor's request until the server has it */
     DELAY,  /* wall time of a lone actor's turn beyond all of these */
 };
@@ -63,11 +68,13 @@ struct laps {
     double actors;
     double items;
     size_t count;
+    bool spins;                      /* in place of batches */
     double server_s[MOST_COUNT + 1]; /* CPU time */
     double batch_s[MOST_COUNT + 1];  /* the learner's clock */
     double wake_s[MOST_COUNT + 1];
     double whole_s[MOST_COUNT + 1];
-    double actor_s[MOST_COUNT + 1]; /* CPU time */
+    double actor_s[MOST_COUNT + 1]; /* CPU time of the actors, each */
+    double step_s[MOST_COUNT + 1];  /* CPU time */
 };
 
 static void handoff_close(struct fulcrum_probe_state *state)
@@ -80,7 +87,8 @@ static enum fulcrum_status handoff_open(
 {
     const struct fulcrum_stage *stage = &state->bench->stage;
     struct own *own = state->own;
-    own->step_s = stage->actor->step_many != NULL ? ACTOR_SPIN_S : 0.0;
+    bool spins = stage->actor->step_many != NULL || state->bench->step_s > LONG_STEP_S;
+    own->step_s = spins ? ACTOR_SPIN_S : 0.0;
     const struct fulcrum_handoff_plan plan = {.actor_count = (size_t)ITEM_ACTORS,
         .item_count = (size_t)ITEMS,
         .item_byte = fulcrum_observation_byte(&stage->info),
@@ -113,16 +121,22 @@ static enum fulcrum_status run_lap(const struct fulcrum_probe_state *state,
     TRY(fulcrum_handoff_copy(handoff, err));
     double copied_s = fulcrum_thread_cpu_s();
     struct fulcrum_handoff_turn turn = fulcrum_handoff_turn(handoff);
-    TRY(infer(bench, laps, 1, &laps->batch_s[i], err));
+    laps->batch_s[i] = SERVER_SPIN_S;
+    if (laps->spins) {
+        fulcrum_spin_s(SERVER_SPIN_S);
+    } else {
+        TRY(infer(bench, laps, 1, &laps->batch_s[i], err));
+    }
     double served_s = fulcrum_thread_cpu_s();
     fulcrum_handoff_answer(handoff, (size_t)laps->actors, (size_t)laps->items);
     double clock_s = bench->stopwatch.cpu_cost_s;
     laps->server_s[i] =
         copied_s - begin_s + fulcrum_thread_cpu_s() - served_s - 2.0 * clock_s;
-    laps->whole_s[i] = fulcrum_wall_s() - answered_s - 4.0 * clock_s;
+    laps->whole_s[i] = fulcrum_wall_s() - answered_s - 6.0 * clock_s;
     laps->wake_s[i] = collected_s;
     if (i > 0) {
         laps->actor_s[i - 1] = turn.cpu_s;
+        laps->step_s[i - 1] = turn.step_s;
         laps->wake_s[i - 1] -= turn.asked_s;
     }
     return FULCRUM_OK;
@@ -135,10 +149,12 @@ static enum fulcrum_status run_laps(const struct fulcrum_probe_state *state,
     const struct fulcrum_bench *bench = state->bench;
     const struct own *own = state->own;
     TRY(infer(bench, laps, 1, warm_s, err));
-    for (int i = 0; i < 2; i++) {
+    laps->spins = *warm_s > LONG_BATCH_S;
+    for (int i = 0; i < 2 && !laps->spins; i++) {
         double repeats = fmin(fmax(WARM_UP_S / fmax(*warm_s, 1e-9), 1.0), 1e4);
         TRY(infer(bench, laps, (size_t)repeats, warm_s, err));
     }
+    *warm_s = laps->spins ? SERVER_SPIN_S : *warm_s;
     double step_s = own->step_s > 0.0 ? own->step_s : bench->step_s;
     double lap_s = laps->actors * laps->items * step_s + *warm_s;
     laps->count =
@@ -170,7 +186,7 @@ static enum fulcrum_status sample_exchange(struct fulcrum_probe_state *state,
     double rest_s[MOST_COUNT];
     for (size_t i = 0; i < laps.count; i++) {
         rest_s[i] = laps.whole_s[i] - laps.server_s[i] - laps.batch_s[i] -
-                    laps.wake_s[i] - laps.actor_s[i];
+                    laps.wake_s[i] - laps.actor_s[i] - laps.step_s[i];
     }
     TRY(fulcrum_sample_end(state, SERVER, FULCRUM_CLOCK_WALL, &sample, err));
     sample.value = fulcrum_statistics_median(laps.server_s, laps.count);
@@ -178,7 +194,7 @@ static enum fulcrum_status sample_exchange(struct fulcrum_probe_state *state,
         return fulcrum_recording_add(&recording[MANY], &sample, err);
     }
     TRY(fulcrum_recording_add(&recording[SERVER], &sample, err));
-    sample.value = gsl_stats_mean(laps.actor_s, 1, laps.count);
+    sample.value = fulcrum_statistics_median(laps.actor_s, laps.count);
     TRY(fulcrum_recording_add(&recording[ASK], &sample, err));
     if (actors > 1.5) {
         return FULCRUM_OK;
@@ -216,8 +232,6 @@ struct hand_off {
     struct fulcrum_summary items;  /* the same work, requests of several */
     struct fulcrum_summary single; /* and of one, with as many actors */
     struct fulcrum_line_fit ask;   /* of an actor's CPU over 1 / actors */
-    bool spins;                    /* in place of steps */
-    double step_s;
 };
 
 static void report_host(struct fulcrum_findings *findings, const char *path,
@@ -235,20 +249,15 @@ static const char request_path[] = "workload.host.per_request_s";
 static void report_actor(
     const struct hand_off *found, struct fulcrum_findings *findings)
 {
-    /* Steps of a run are those that the step probe has seen. */
-    const struct fulcrum_parameter *step =
-        fulcrum_calibration_parameter(findings->calibration, "workload.step.mean_s");
-    double step_s = step != NULL && !found->spins ? step->value : found->step_s;
-    double step_error_s = step != NULL && !found->spins ? step->standard_error : 0.0;
-    static const char source[] =
-        "CPU of an actor's thread from one answer to the next, less a step: line over "
-        "the share of requests that wake the server";
+    static const char source[] = "CPU of an actor's thread from one answer to the "
+                                 "next, its step apart: line over "
+                                 "the share of requests that wake the server";
     const struct fulcrum_fit_estimate *each =
         fulcrum_fit_find(&found->ask.fit, "per_batch_s");
     const struct fulcrum_fit_estimate *waking =
         fulcrum_fit_find(&found->ask.fit, "per_item_s");
-    report_host(findings, "workload.host.actor_s", fmax(each->value - step_s, 0.0),
-        hypot(each->standard_error, step_error_s), source);
+    report_host(
+        findings, "workload.host.actor_s", each->value, each->standard_error, source);
     report_host(findings, "workload.host.wake_s", waking->value, waking->standard_error,
         source);
 }
@@ -315,9 +324,7 @@ static void handoff_report(
         fulcrum_findings_medians(findings, &recording[ASK], sizes, SIZE_COUNT);
     struct hand_off found = {
         .items = fulcrum_findings_median(findings, &recording[MANY], ITEM_ACTORS),
-        .single = fulcrum_findings_median(findings, &recording[SERVER], ITEM_ACTORS),
-        .spins = own->step_s > 0.0,
-        .step_s = own->step_s > 0.0 ? own->step_s : state->bench->step_s};
+        .single = fulcrum_findings_median(findings, &recording[SERVER], ITEM_ACTORS)};
     struct fulcrum_summary wake =
         fulcrum_findings_median(findings, &recording[WAKE], 0.0);
     struct fulcrum_summary delay =
@@ -342,7 +349,7 @@ const struct fulcrum_probe fulcrum_probe_handoff = {
     .share = 0.08,
     .headers = {[SERVER] = {"handoff_server", "s", "batch", "alone", false, false, 0},
         [MANY] = {"handoff_server", "s", "batch", "4 observations", false, false, 0},
-        [ASK] = {"handoff_actor", "s", "batch", "step included", false, false, 0},
+        [ASK] = {"handoff_actor", "s", "batch", "alone", false, false, 0},
         [WAKE] = {"handoff_wake", "s", NULL, "one actor", false, false, 0},
         [DELAY] = {"handoff_delay", "s", NULL, "one actor", false, false, 0}},
     .own_byte = sizeof(struct own),

@@ -85,10 +85,12 @@ static void search_need(const struct job *job,
     }
     out->threads.value = found.thread_count;
     out->is_open = found.is_rising;
+    struct fulcrum_thread_need_plan near = *asked;
+    near.near_thread_count = found.thread_count;
     double *column = calloc(draws + 1, sizeof *column);
     for (size_t k = 1;
          column != NULL && k <= draws && plan->is_stopped(plan->watcher) == 0; k++) {
-        if (fulcrum_thread_need_find(asked, predictor, k, &found, NULL) == FULCRUM_OK) {
+        if (fulcrum_thread_need_find(&near, predictor, k, &found, NULL) == FULCRUM_OK) {
             column[ran++] = found.thread_count;
         }
     }

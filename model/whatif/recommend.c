@@ -635,6 +635,9 @@ enum { DOUBLINGS_MOST = 24 };
 /* Two doublings that add less than this in all end the search for the plateau. */
 #define FLAT_REL 0.002
 
+/* Where an answer nearby is known, doubling begins this far below it. */
+#define NEAR_FACTOR 4.0
+
 /* One search under way. */
 struct need_search {
     const struct fulcrum_thread_need_plan *plan;
@@ -691,17 +694,31 @@ static struct probe probe_at(
     return probe;
 }
 
-/* The least of (low, high] that reaches `wanted`, as far as the rate rises. */
+/* Every third probe halves what is left, whatever the rates say. */
+#define HALVE_EVERY 3
+
+/*
+ * The least of (low, high] that reaches `wanted`, as far as the rate rises: regula
+ * falsi in the logarithm of the rate, with the end that stays given half its weight
+ * (Illinois).
+ */
 static struct probe descend(
-    struct need_search *need, double low, struct probe high, double wanted)
+    struct need_search *need, struct probe low, struct probe high, double wanted)
 {
-    while (high.cores - low > 1.5) {
-        struct probe middle = probe_at(need, floor(0.5 * (low + high.cores)), NULL);
-        if (middle.steps_per_s >= wanted) {
-            high = middle;
-        } else {
-            low = middle.cores;
-        }
+    double below = log(low.steps_per_s / wanted); /* -INFINITY: cannot run */
+    double above = log(high.steps_per_s / wanted);
+    for (int i = 1; high.cores - low.cores > 1.5; i++) {
+        bool halves = i % HALVE_EVERY == 0 || !isfinite(below);
+        double share = halves ? 0.5 : below / (below - above);
+        double cores = floor(low.cores + share * (high.cores - low.cores));
+        cores = fmin(fmax(cores, low.cores + 1.0), high.cores - 1.0);
+        struct probe middle = probe_at(need, cores, NULL);
+        bool reaches = middle.steps_per_s >= wanted;
+        double off = log(middle.steps_per_s / wanted);
+        below = reaches ? 0.5 * below : off;
+        above = reaches ? off : 0.5 * above;
+        low = reaches ? low : middle;
+        high = reaches ? middle : high;
     }
     return high;
 }
@@ -741,7 +758,11 @@ enum fulcrum_status fulcrum_thread_need_find(
     struct fulcrum_error fault = {FULCRUM_OK, ""};
     /* Doubles the cores. */
     double most = need.plan->most_threads / need.per_core;
-    double cores = ceil(need.replicas);
+    double least = ceil(need.replicas);
+    double cores = least;
+    while (plan->near_thread_count > NEAR_FACTOR * 2.0 * cores * need.per_core) {
+        cores *= 2.0;
+    }
     double best[2] = {0.0, 0.0}; /* before the last doubling and the one before it */
     size_t count = 0;
     bool is_flat = false;
@@ -761,13 +782,18 @@ enum fulcrum_status fulcrum_thread_need_find(
         "no number of threads up to %.6g can run: %s", plan->most_threads,
         count > 0 ? fault.detail : "fewer than a core for each GPU");
     double wanted = plan->plateau_frac * plateau;
+    if (climbed[0].cores > least && climbed[0].steps_per_s >= wanted) {
+        struct fulcrum_thread_need_plan far = *plan;
+        far.near_thread_count = 0.0;
+        return fulcrum_thread_need_find(&far, predictor, draw, out, err);
+    }
     size_t first = 0;
     while (first + 1 < count && climbed[first].steps_per_s < wanted) {
         first++;
     }
     struct probe found =
         first == 0 ? climbed[0]
-                   : descend(&need, climbed[first - 1].cores, climbed[first], wanted);
+                   : descend(&need, climbed[first - 1], climbed[first], wanted);
     *out = (struct fulcrum_thread_need){
         .thread_count = found.cores * need.per_core,
         .steps_per_s = found.steps_per_s,

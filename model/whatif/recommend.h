@@ -166,7 +166,9 @@ struct fulcrum_thread_need_plan {
     /* Each number of threads takes the fastest of these; count 0: none. */
     const double *actor_choices;
     size_t actor_choice_count;
-    double most_threads; /* that are looked at */
+    double most_threads;      /* that are looked at */
+    double near_thread_count; /* 0, or an answer for the same run in another draw: then
+                                 the search begins an eighth to a quarter of it up */
     struct fulcrum_solver_options solver;
 };
 
@@ -180,11 +182,10 @@ struct fulcrum_thread_need {
 /*
  * Looks for the fewest threads, in whole cores with the machine's threads per core, at
  * which the run reaches plan->plateau_frac of the most it does with any number of them
- * (docs/model.md "Node"): doubling from a core for each replica on, then halving the
- * step. The rate need not rise core by core: one core less does not reach it, but still
- * fewer might.
- *   predictor  of the machine's scenario; what it predicted last is forgotten
- *   draw       0: every parameter at its value; else the number of a draw
+ * (docs/model.md "Node"): doubling from a core for each replica on, then by regula
+ * falsi. The rate need not rise core by core: one core less does not reach it, but
+ * still fewer might. predictor  of the machine's scenario; what it predicted last is
+ * forgotten draw       0: every parameter at its value; else the number of a draw
  *   out        untouched on failure
  *   fails      as fulcrum_predict: where no number of threads can run
  */
