@@ -203,8 +203,10 @@ static enum fulcrum_status sample_exchange(struct fulcrum_probe_state *state,
     sample.value = fulcrum_statistics_median(laps.wake_s, laps.count);
     TRY(fulcrum_recording_add(&recording[WAKE], &sample, err));
     /* Batches after a pause are slower: that comes with the delay. */
-    sample.value = fulcrum_statistics_median(rest_s, laps.count) +
-                   fulcrum_statistics_median(laps.batch_s, laps.count) - warm_s;
+    sample.value =
+        fmax(fulcrum_statistics_median(rest_s, laps.count) +
+                 fulcrum_statistics_median(laps.batch_s, laps.count) - warm_s,
+            0.0);
     return fulcrum_recording_add(&recording[DELAY], &sample, err);
 }
 
@@ -334,7 +336,7 @@ static void handoff_report(
         report_host(findings, "workload.host.server_wake_s", fmax(wake.median, 0.0),
             wake.standard_error,
             "from a lone actor's request until the server that waited has it");
-        report_host(findings, "workload.host.delay_s", fmax(delay.median, 0.0),
+        report_host(findings, "workload.host.delay_s", delay.median,
             delay.standard_error,
             "turn of a lone actor less both sides' CPU, a warm batch and the server's "
             "wake-up: the actor's wake-up, and batches slower after a pause");

@@ -83,8 +83,8 @@ TEST(test_calibration_holds_every_part)
         "workload.host.per_item_s", "workload.host.delay_s", "actor_step_mean_s",
         "actor_step_median_s", "actor_step_without_reset_s", "reset_mean_s",
         "steps_per_episode", "inference_time_b1_s", "inference_time_b32_s",
-        "inference_time_b256_s", "throughput_1_per_s", "train_step_flop",
-        "duration_s", NULL};
+        "inference_time_b256_s", "throughput_1_per_s", "train_step_flop", "duration_s",
+        NULL};
     struct fulcrum_calibration *calibration = NULL;
     ASSERT_SAYS(fulcrum_calibrate(&calibration, &cheap, &err), FULCRUM_OK, "");
     CU_ASSERT_EQUAL(calibration->complete, 1);
