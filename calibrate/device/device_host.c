@@ -178,6 +178,27 @@ static size_t block_of(const struct fulcrum_device_product *product)
     return block > 0 ? block : 1;
 }
 
+static bool goes_by_row(const struct fulcrum_device_product *product)
+{
+    size_t most = has_small_kernels() ? 1 : FEWEST_ROWS;
+    return product->row_count <= most && product->is_right_transposed &&
+           !product->is_left_transposed;
+}
+
+static void multiply_rows(
+    struct fulcrum_device_state *state, const struct fulcrum_device_product *product)
+{
+    const float *b = state->arena + product->b;
+    blasint n = blas_int(product->col_count);
+    blasint k = blas_int(product->inner_count);
+    for (size_t i = 0; i < product->row_count; i++) {
+        const float *a = state->arena + product->a + i * product->inner_count;
+        float *c = state->arena + product->c + i * product->col_count;
+        cblas_sgemv(
+            CblasRowMajor, CblasNoTrans, n, k, 1.0F, b, k, a, 1, product->beta, c, 1);
+    }
+}
+
 static void host_multiply(
     struct fulcrum_device_state *state, const struct fulcrum_device_product *product)
 {
@@ -187,14 +208,8 @@ static void host_multiply(
     blasint m = blas_int(product->row_count);
     blasint n = blas_int(product->col_count);
     blasint k = blas_int(product->inner_count);
-    size_t by_row = has_small_kernels() ? 1 : FEWEST_ROWS;
-    if (product->row_count <= by_row && product->is_right_transposed &&
-        !product->is_left_transposed) {
-        for (size_t i = 0; i < product->row_count; i++) {
-            cblas_sgemv(CblasRowMajor, CblasNoTrans, n, k, 1.0F, b, k,
-                a + i * product->inner_count, 1, product->beta,
-                c + i * product->col_count, 1);
-        }
+    if (goes_by_row(product)) {
+        multiply_rows(state, product);
         return;
     }
     size_t block = block_of(product);

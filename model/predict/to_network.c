@@ -304,7 +304,7 @@ static void even_out(struct fulcrum_replicas *out, double most)
 {
     struct fulcrum_batch_time exact = out->network.gpu;
     struct integrals integrals = {.table = &exact};
-    double mean_s[TABLE_MOST];
+    double mean_s[TABLE_MOST] = {0.0};
     for (size_t i = 0; i + 1 < exact.count; i++) {
         double width = exact.size[i + 1] - exact.size[i];
         double here_s = exact.time_s[i];

@@ -748,45 +748,54 @@ static enum fulcrum_status start(struct need_search *need, struct fulcrum_error 
     return FULCRUM_OK;
 }
 
+/* Numbers of cores, each twice the one before, up to the plateau. */
+struct climb {
+    struct probe probes[DOUBLINGS_MOST];
+    size_t count;
+    double plateau; /* steps per second; 0: nothing runs */
+};
+
+static struct climb climb_from(
+    struct need_search *need, double cores, struct fulcrum_error *err)
+{
+    struct climb out = {.count = 0};
+    double most = need->plan->most_threads / need->per_core;
+    double before = 0.0; /* the plateau before the last doubling */
+    bool is_flat = false;
+    while (out.count < DOUBLINGS_MOST && cores <= most && !is_flat) {
+        out.probes[out.count] = probe_at(need, cores, err);
+        double now = fmax(out.plateau, out.probes[out.count++].steps_per_s);
+        is_flat = out.count > 2 && before > 0.0 && now <= before * (1.0 + FLAT_REL);
+        before = out.plateau;
+        out.plateau = now;
+        cores *= 2.0;
+    }
+    return out;
+}
+
 enum fulcrum_status fulcrum_thread_need_find(
     const struct fulcrum_thread_need_plan *plan, struct fulcrum_predictor *predictor,
     uint64_t draw, struct fulcrum_thread_need *out, struct fulcrum_error *err)
 {
     struct need_search need = {.plan = plan, .predictor = predictor, .draw = draw};
     TRY(start(&need, err));
-    struct probe climbed[DOUBLINGS_MOST] = {{0.0, 0.0}};
     struct fulcrum_error fault = {FULCRUM_OK, ""};
-    /* Doubles the cores. */
-    double most = need.plan->most_threads / need.per_core;
     double least = ceil(need.replicas);
     double cores = least;
     while (plan->near_thread_count > NEAR_FACTOR * 2.0 * cores * need.per_core) {
         cores *= 2.0;
     }
-    double best[2] = {0.0, 0.0}; /* before the last doubling and the one before it */
-    size_t count = 0;
-    bool is_flat = false;
-    while (count < DOUBLINGS_MOST && cores <= most && !is_flat) {
-        climbed[count] = probe_at(&need, cores, &fault);
-        double now = fmax(best[1], climbed[count++].steps_per_s);
-        is_flat = count > 2 && best[0] > 0.0 && now <= best[0] * (1.0 + FLAT_REL);
-        best[0] = best[1];
-        best[1] = now;
-        cores *= 2.0;
+    struct climb climb = climb_from(&need, cores, &fault);
+    if (cores > least &&
+        climb.probes[0].steps_per_s >= plan->plateau_frac * climb.plateau) {
+        climb = climb_from(&need, least, &fault); /* not near at all */
     }
-    double plateau = 0.0;
-    for (size_t i = 0; i < count; i++) {
-        plateau = fmax(plateau, climbed[i].steps_per_s);
-    }
-    FAIL_IF(!(plateau > 0.0), err, FULCRUM_ERR_INFEASIBLE,
+    const struct probe *climbed = climb.probes;
+    size_t count = climb.count;
+    FAIL_IF(!(climb.plateau > 0.0), err, FULCRUM_ERR_INFEASIBLE,
         "no number of threads up to %.6g can run: %s", plan->most_threads,
         count > 0 ? fault.detail : "fewer than a core for each GPU");
-    double wanted = plan->plateau_frac * plateau;
-    if (climbed[0].cores > least && climbed[0].steps_per_s >= wanted) {
-        struct fulcrum_thread_need_plan far = *plan;
-        far.near_thread_count = 0.0;
-        return fulcrum_thread_need_find(&far, predictor, draw, out, err);
-    }
+    double wanted = plan->plateau_frac * climb.plateau;
     size_t first = 0;
     while (first + 1 < count && climbed[first].steps_per_s < wanted) {
         first++;
@@ -797,7 +806,7 @@ enum fulcrum_status fulcrum_thread_need_find(
     *out = (struct fulcrum_thread_need){
         .thread_count = found.cores * need.per_core,
         .steps_per_s = found.steps_per_s,
-        .plateau_steps_per_s = plateau,
+        .plateau_steps_per_s = climb.plateau,
         .is_rising = count < 3 || climbed[count - 1].steps_per_s >
                                       climbed[count - 3].steps_per_s * (1.0 + FLAT_REL),
     };
