@@ -193,13 +193,10 @@ static void step_or_spin(struct seat *seat)
         memset(seat->items, 1, seat->handoff->item_count * plan->item_byte);
         return;
     }
-    for (size_t i = 0; i < seat->handoff->item_count; i++) {
+    enum fulcrum_status *status = &seat->failure.status;
+    for (size_t i = 0; i < seat->handoff->item_count && *status == FULCRUM_OK; i++) {
         seat->stepper.observation = seat->items + i * plan->item_byte;
-        enum fulcrum_status status =
-            seat->failure.status == FULCRUM_OK
-                ? fulcrum_stepper_run(&seat->stepper, 1, NULL, &seat->failure)
-                : seat->failure.status;
-        seat->failure.status = status;
+        *status = fulcrum_stepper_run(&seat->stepper, 1, NULL, &seat->failure);
     }
     seat->stepper.observation = seat->observation;
 }

@@ -61,10 +61,11 @@ struct fulcrum_handoff;
 
 struct fulcrum_handoff_plan {
     size_t actor_count;
-    size_t item_count;                 /* most observations of a request */
-    size_t item_byte;                  /* of one; the server copies them together */
-    const struct fulcrum_stage *stage; /* whose environments they step; borrowed */
-    double think_s; /* NULL: CPU time that an actor spins for in place of a step */
+    size_t item_count; /* most observations of a request */
+    size_t item_byte;  /* of one; the server copies them together */
+    /* Whose environments they step; borrowed; NULL: they spin instead, */
+    const struct fulcrum_stage *stage;
+    double think_s; /* for so much CPU time a turn */
 };
 
 /* An actor's turn, from one answer to the next. */

@@ -75,7 +75,7 @@ struct fulcrum_network {
     double depth;   /* most batches in host + GPU together, >= 1; without a host stage
                        there is nothing to overlap and it has no effect */
     double delay_s; /* from the end of the GPU to the actor's next step, >= 0 */
-    /* From the request that an idle host waits for until it takes the batch, >= 0. */
+    /* From the request that completes a batch until a sleeping host takes it, >= 0. */
     double server_wake_s;
     double server_wake_mean_s; /* over all batches: what equations go by */
     struct fulcrum_training training;

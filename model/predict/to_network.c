@@ -265,7 +265,6 @@ void fulcrum_shard_times(
     fulcrum_scale_gpu_times(workload, &scale, 1.0);
 }
 
-/* The table holds times of the machine at full width: only there does it stand. */
 /* Matrix kernels take this many rows at a time: so far at least a mean reaches. */
 #define TILE_ROWS 4.0
 
@@ -330,6 +329,7 @@ static void even_out(struct fulcrum_replicas *out, double most)
     memcpy(out->table_time_s, mean_s, exact.count * sizeof *mean_s);
 }
 
+/* The table holds times of the machine at full width: only there does it stand. */
 static void use_table(const struct fulcrum_design *design, struct fulcrum_replicas *out)
 {
     if (design->batch_count == 0 || design->batch_count >= TABLE_MOST ||
@@ -742,8 +742,8 @@ enum fulcrum_status fulcrum_solve_pausing(struct fulcrum_replicas *replicas,
     }
     TRY(fulcrum_solve(network, options, out, err));
     /* A simulation may batch requests otherwise than equations do. */
-    for (int round = 0; out->method == FULCRUM_METHOD_SIMULATE && round < ROUNDS;
-         round++) {
+    for (int round = 0;
+         pays && out->method == FULCRUM_METHOD_SIMULATE && round < ROUNDS; round++) {
         double before_s = cost.wake_s;
         set_pauses(replicas, out, &cost);
         if (fabs(cost.wake_s - before_s) <= SAME_STEP_FRAC * network->step.mean_s) {

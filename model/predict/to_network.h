@@ -122,11 +122,12 @@ double fulcrum_cold_s(double cold_s, double cooling_s, double pause_s);
  * As fulcrum_solve of the network of `replicas`, with what a server that paused costs:
  *   - the step has added what waking the server takes of an actor's thread,
  *     replicas->wake_s for each batch that the server waited for;
- *   - a batch after a pause of t has added fulcrum_cold_s(cold_s, cooling_s, t).
+ *   - a batch after a pause of t has added fulcrum_cold_s(cold_s, cooling_s, t);
+ *   - equations add the mean of the network's server_wake_s to a batch.
  * How often and how long it pauses follows from the solution itself: a few rounds of
- * the fast method find it, then the method asked for solves once. The network of
- * `replicas` keeps the times found. Where wake_s and cold_s are 0 this is
- * fulcrum_solve.
+ * the fast method find it, then the method asked for solves; a simulation that batches
+ * otherwise does so again. The network of `replicas` keeps the times found. Where all
+ * three are 0 this is fulcrum_solve.
  *   fails    as fulcrum_solve
  */
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_solve_pausing(

@@ -3,7 +3,7 @@
 /*
  * A state machine without an agenda: there are at most five things that can happen next
  * (the host wakes up or finishes, inference or training on the GPU finishes, a delayed
- * batch arrives), so the next event is the least of four times. Inference and training
+ * batch arrives), so the next event is the least of their times. Inference and training
  * share the GPU equally while both are there, which is why what is left of each is kept
  * as work, not as the time of its end. Stages that a network does not have are no
  * events: its batches pass them as part of the event before.

@@ -118,6 +118,19 @@ static void check_against_all(struct fixture *f, uint64_t draw)
     if (need.thread_count > 2.0 * replicas) {
         CU_ASSERT(rate_at(f, need.thread_count - 2.0, draw) < wanted);
     }
+    /* A start near the answer, below it or far beyond it leads to the same plateau. */
+    static const double near[] = {1.0, 0.2, 100.0};
+    for (size_t i = 0; i < LENGTH(near); i++) {
+        f->plan.near_thread_count = near[i] * need.thread_count;
+        struct fulcrum_thread_need again = need_of(f, draw);
+        assert_close(
+            "plateau", again.plateau_steps_per_s, need.plateau_steps_per_s, 0.002);
+        CU_ASSERT(
+            again.steps_per_s >= f->plan.plateau_frac * again.plateau_steps_per_s);
+        CU_ASSERT(again.thread_count >= first);
+        CU_ASSERT(again.thread_count <= fmax(first + 2.0 * replicas, 1.02 * first));
+    }
+    f->plan.near_thread_count = 0.0;
 }
 
 TEST(test_bisection_agrees_with_trying_every_count)
