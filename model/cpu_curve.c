@@ -175,21 +175,40 @@ static double piece_time(
     return log1p(rise / rate_low) / piece->slope;
 }
 
+/* What a piece does in some time to all who stay within it: numbers share it. */
+struct decay {
+    const struct fulcrum_drain_piece *piece;
+    double time;
+    double
+        value; /* exp(-rate time) of the lowest piece, expm1(-slope time) of others */
+};
+
+static double decay_of(
+    struct decay *decay, const struct fulcrum_drain_piece *piece, double time)
+{
+    bool is_known = decay->piece == piece && !(fabs(decay->time - time) > 0.0);
+    if (!is_known) {
+        double value =
+            piece->low <= 0.0 ? exp(-piece->rate * time) : expm1(-piece->slope * time);
+        *decay = (struct decay){piece, time, value};
+    }
+    return decay->value;
+}
+
 /* What is left of `high` after `time` within a piece. */
-static double piece_left(
-    const struct fulcrum_drain_piece *piece, double high, double time)
+static double piece_left(const struct fulcrum_drain_piece *piece, double high,
+    double time, struct decay *decay)
 {
     if (piece->low <= 0.0) {
         double bend = -piece->slope;
-        double decay = exp(-piece->rate * time);
-        return high * decay / (1.0 - bend * high / piece->rate * (1.0 - decay));
+        double kept = decay_of(decay, piece, time);
+        return high * kept / (1.0 - bend * high / piece->rate * (1.0 - kept));
     }
     double rate = piece->rate + piece->slope * (high - piece->low);
-    double fall = piece->slope * time;
-    if (fabs(fall) <= LEVEL) {
+    if (fabs(piece->slope * time) <= LEVEL) {
         return high - rate * time;
     }
-    return high + rate / piece->slope * expm1(-fall);
+    return high + rate / piece->slope * decay_of(decay, piece, time);
 }
 
 static void add_piece(
@@ -285,17 +304,16 @@ double fulcrum_cpu_drain_rate(const struct fulcrum_cpu_drain *drain, double n)
                              : piece->rate + piece->slope * (n - piece->low);
 }
 
-double fulcrum_cpu_drain_left(
-    const struct fulcrum_cpu_drain *drain, double n, double time_s)
+static double left_of(
+    const struct fulcrum_cpu_drain *drain, double n, double time, struct decay *decay)
 {
     if (n <= 0.0) {
         return 0.0;
     }
-    double time = time_s / drain->step_mean_s;
     size_t i = piece_of(drain, n);
     const struct fulcrum_drain_piece *piece = &drain->piece[i];
     if (i > 0) {
-        double left = piece_left(piece, n, time);
+        double left = piece_left(piece, n, time, decay);
         if (left >= piece->low) {
             return left;
         }
@@ -308,5 +326,15 @@ double fulcrum_cpu_drain_left(
         n = piece->low;
         piece = &drain->piece[--i];
     }
-    return piece_left(piece, n, time);
+    return piece_left(piece, n, time, decay);
+}
+
+void fulcrum_cpu_drain_left(const struct fulcrum_cpu_drain *drain, const double *n,
+    size_t count, double time_s, double *left)
+{
+    double time = time_s / drain->step_mean_s;
+    struct decay decay = {.piece = NULL};
+    for (size_t i = 0; i < count; i++) {
+        left[i] = left_of(drain, n[i], time, &decay);
+    }
 }

@@ -78,8 +78,8 @@ void fulcrum_cpu_drain_init(struct fulcrum_cpu_drain *drain,
 /* c(n) as the pieces have it. */
 double fulcrum_cpu_drain_rate(const struct fulcrum_cpu_drain *drain, double n);
 
-/* How many of n >= 0 actors are left after time_s >= 0. */
-double fulcrum_cpu_drain_left(
-    const struct fulcrum_cpu_drain *drain, double n, double time_s);
+/* How many of each of `count` numbers n >= 0 of actors are left after time_s >= 0. */
+void fulcrum_cpu_drain_left(const struct fulcrum_cpu_drain *drain, const double *n,
+    size_t count, double time_s, double *left);
 
 #endif

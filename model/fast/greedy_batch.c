@@ -22,10 +22,10 @@
 #include "model/number.h"
 
 /* The fluid is averaged over these many times sqrt(b) more or fewer actors. */
-enum { MIDDLE = 0, ENDS = 5 };
-static const double places[ENDS] = {0.0, -1.0, 1.0, -2.3, 2.3};
-static const double shares[ENDS] = {0.0, 0.43, 0.43, 0.07, 0.07};
-static const double plain_shares[ENDS] = {1.0};
+enum { ENDS = 4 };
+static const double places[ENDS] = {-1.0, 1.0, -2.3, 2.3};
+static const double shares[ENDS] = {0.43, 0.43, 0.07, 0.07};
+static const double plain_share[1] = {1.0};
 
 /* Relative error of roots: of the batch, and of the actors that are not delayed. */
 #define TOLERANCE 1e-8
@@ -38,8 +38,13 @@ static const double plain_shares[ENDS] = {1.0};
 /* Of a mean step: the first panel of an integral over the cycle. */
 #define FIRST_PANEL 1.0
 /* Of a moment: just before the actors return who do then, by more than rounding. */
-#define BEFORE (1.0 - 1e-12)
-#define NEVER  1e-12 /* chance to idle, below which the GPU does not */
+#define BEFORE   (1.0 - 1e-12)
+#define NEVER    1e-12 /* chance to idle, below which the GPU does not */
+#define LN_NEVER (-27.7)
+
+/* Mean step over the time of a batch: shorter ones are over when it ends, whatever
+ * their law. */
+#define NO_STEP_FRAC 1e-4
 
 struct problem {
     const struct fulcrum_network *network;
@@ -54,12 +59,34 @@ struct problem {
 struct state {
     double batch;
     struct fulcrum_batch_service pace;
-    double early[ENDS]; /* at the CPU when the batch starts */
-    double returning;   /* arrive there `wait_s` later, from an earlier batch */
+    size_t ends;           /* 1: the mean alone */
+    double early[ENDS];    /* at the CPU when the batch starts */
+    double rejoined[ENDS]; /* likewise `wait_s` later, with those who return then */
+    double returning;      /* from an earlier batch */
     double wait_s;
     double idle_frac;
     double idle_s; /* of the GPU, per batch */
 };
+
+static const double *shares_of(const struct state *state)
+{
+    return state->ends > 1 ? shares : plain_share;
+}
+
+/* n + time c(n) = outside, within a piece; at its lower end where c jumps there. */
+static double balance(
+    const struct fulcrum_drain_piece *piece, double time, double outside)
+{
+    if (piece->low <= 0.0) {
+        double linear = 1.0 + time * piece->rate;
+        double square = 4.0 * time * piece->slope * outside;
+        return 2.0 * outside /
+               (linear + sqrt(fulcrum_max(0.0, linear * linear + square)));
+    }
+    double missing = outside - piece->low - time * piece->rate;
+    double slope = 1.0 + time * piece->slope;
+    return piece->low + (slope > 0.0 ? fulcrum_max(0.0, missing / slope) : 0.0);
+}
 
 /* Actors in a delay behind a batch of one: how many of `outside` are at the CPU. */
 static double present(const struct problem *problem, double outside)
@@ -69,14 +96,13 @@ static double present(const struct problem *problem, double outside)
         return outside;
     }
     double delay = network->delay_s / network->step.mean_s;
-    struct fulcrum_root root = {.high = outside,
-        .x = outside / (1.0 + delay),
-        .slope = 1.0 + delay,
-        .tolerance_rel = TOLERANCE};
-    while (fulcrum_root_next(&root,
-        root.x + delay * fulcrum_cpu_drain_rate(problem->drain, root.x) - outside)) {
+    const struct fulcrum_drain_piece *piece = problem->drain->piece;
+    size_t i = problem->drain->count - 1;
+    while (i > 0 && piece[i].low + delay * piece[i].rate > outside) {
+        i--;
     }
-    return root.x;
+    double most = i + 1 < problem->drain->count ? piece[i + 1].low : outside;
+    return fulcrum_min(most, balance(&piece[i], delay, outside));
 }
 
 /*
@@ -91,7 +117,7 @@ static double idle_rate(const struct problem *problem, double outside)
     }
     double sd = QUEUE_SPREAD * sqrt(n * fulcrum_max(0.0, 1.0 - n / outside));
     double rate = 0.0;
-    for (int i = 1; i < ENDS; i++) {
+    for (int i = 0; i < ENDS; i++) {
         double side = fulcrum_min(outside, fulcrum_max(0.0, n + places[i] * sd));
         rate += shares[i] * fulcrum_cpu_drain_rate(problem->drain, side);
     }
@@ -113,77 +139,85 @@ static double spread(const struct problem *problem, const struct state *state)
     return sqrt(state->batch / (1.0 - echo * echo));
 }
 
+/*
+ * Batches that are still inside when the next one starts are absent from the CPU; the
+ * actors of one of them return during the cycle. Returns those who are there when a
+ * batch starts.
+ */
+static double find_returning(const struct problem *problem, struct state *state)
+{
+    const struct fulcrum_batch_service *pace = &state->pace;
+    double length_s = pace->interval_s + state->idle_s;
+    double late_s = pace->latency_s - pace->interval_s;
+    double outside = problem->network->actors - state->batch;
+    double absent = 0.0;
+    if (late_s > 0.0) {
+        double whole = floor(late_s / length_s);
+        state->returning = state->batch * (1.0 - state->idle_frac);
+        state->wait_s = fulcrum_min(pace->interval_s, late_s - whole * length_s);
+        absent = state->returning * (whole + 1.0);
+    }
+    double early = outside - absent;
+    if (state->idle_frac > 0.0) {
+        early -= state->idle_frac * (outside - present(problem, outside));
+    }
+    state->returning = fulcrum_max(0.0, state->returning + fulcrum_min(0.0, early));
+    return fulcrum_max(0.0, early);
+}
+
 static struct state state_of(const struct problem *problem, double batch)
 {
+    const struct fulcrum_network *network = problem->network;
     struct state state = {.batch = batch,
-        .pace =
-            fulcrum_batch_service_of(problem->network, problem->gpu_stretch, batch)};
+        .pace = fulcrum_batch_service_of(network, problem->gpu_stretch, batch),
+        .ends = problem->smooths ? ENDS : 1};
     if (problem->idles) {
-        const struct fulcrum_network *network = problem->network;
         double rate = idle_rate(problem, network->actors - state.batch);
-        double busy_s = state.pace.interval_s;
-        state.idle_frac = exp(-rate * busy_s / network->step.mean_s);
+        double nobody = -rate * state.pace.interval_s / network->step.mean_s;
+        state.idle_frac = nobody > LN_NEVER ? exp(nobody) : 0.0;
         if (state.idle_frac > NEVER) {
             state.idle_s = state.idle_frac * network->step.mean_s /
                            fulcrum_max(1e-300, idle_rate(problem, network->actors));
         }
     }
-    /*
-     * Batches that are still inside when the next one starts are absent from the CPU;
-     * the actors of one of them return during the cycle.
-     */
-    const struct fulcrum_batch_service *pace = &state.pace;
-    double length_s = pace->interval_s + state.idle_s;
-    double late_s = pace->latency_s - pace->interval_s;
-    double absent = 0.0;
-    double returning = 0.0;
-    if (late_s > 0.0) {
-        double whole = floor(late_s / length_s);
-        returning = state.batch * (1.0 - state.idle_frac);
-        state.wait_s = fulcrum_min(pace->interval_s, late_s - whole * length_s);
-        absent = returning * (whole + 1.0);
+    double early = find_returning(problem, &state);
+    state.early[0] = early;
+    if (problem->smooths) {
+        double most = fulcrum_min(early, state.batch);
+        double sd = spread(problem, &state);
+        for (size_t i = 0; i < ENDS; i++) {
+            double reach = places[i] * sd;
+            state.early[i] = early + fulcrum_min(most, fulcrum_max(-most, reach));
+        }
     }
-    double early = problem->network->actors - state.batch - absent;
-    if (state.idle_frac > 0.0) {
-        double outside = problem->network->actors - state.batch;
-        early -= state.idle_frac * (outside - present(problem, outside));
+    if (state.returning > 0.0) {
+        fulcrum_cpu_drain_left(
+            problem->drain, state.early, state.ends, state.wait_s, state.rejoined);
+        for (size_t i = 0; i < state.ends; i++) {
+            state.rejoined[i] += state.returning;
+        }
     }
-    returning = fulcrum_max(0.0, returning + fulcrum_min(0.0, early));
-    early = fulcrum_max(0.0, early);
-    state.early[MIDDLE] = early;
-    double most = fulcrum_min(early, state.batch);
-    double sd = problem->smooths ? spread(problem, &state) : 0.0;
-    for (int i = 1; i < ENDS && problem->smooths; i++) {
-        double reach = places[i] * sd;
-        state.early[i] = early + fulcrum_min(most, fulcrum_max(-most, reach));
-    }
-    state.returning = returning;
     return state;
 }
 
-/* Actors at the CPU time_s after the start of a batch, from one of its ends. */
-static double left_after(
-    const struct problem *problem, const struct state *state, int end, double time_s)
+/* Actors at the CPU time_s after the start of a batch, from each of its ends. */
+static void find_left(const struct problem *problem, const struct state *state,
+    double time_s, double left[ENDS])
 {
-    double early = state->early[end];
-    if (state->returning <= 0.0 || time_s < state->wait_s) {
-        return fulcrum_cpu_drain_left(problem->drain, early, time_s);
-    }
-    early = fulcrum_cpu_drain_left(problem->drain, early, state->wait_s);
-    return fulcrum_cpu_drain_left(
-        problem->drain, early + state->returning, time_s - state->wait_s);
+    bool rejoined = state->returning > 0.0 && time_s >= state->wait_s;
+    fulcrum_cpu_drain_left(problem->drain, rejoined ? state->rejoined : state->early,
+        state->ends, rejoined ? time_s - state->wait_s : time_s, left);
 }
 
 /* What starts less what finished: rises with the batch size. */
 static double gap(const struct problem *problem, const struct state *state)
 {
-    const double *share = problem->smooths ? shares : plain_shares;
+    const double *share = shares_of(state);
+    double left[ENDS];
     double done = 0.0;
-    for (int i = 0; i < ENDS; i++) {
-        if (share[i] > 0.0) {
-            double left = left_after(problem, state, i, state->pace.interval_s);
-            done += share[i] * (state->early[i] + state->returning - left);
-        }
+    find_left(problem, state, state->pace.interval_s, left);
+    for (size_t i = 0; i < state->ends; i++) {
+        done += share[i] * (state->early[i] + state->returning - left[i]);
     }
     return state->batch - done - state->idle_frac;
 }
@@ -228,31 +262,37 @@ static void add_actors(
     cycle->on_cores += share * fulcrum_min(n, cores);
 }
 
-/* A part of the cycle in which nobody returns, from one of the ends. */
-struct span {
-    int end;
-    double from_s;
-    double to_s;
-    double share_per_s;
-};
-
-/* Simpson's rule on panels that double, as what is left decays. */
-static void add_span(const struct problem *problem, const struct state *state,
-    const struct span *span, struct fulcrum_cycle *cycle)
+/* At a moment of the cycle, for a share of it. */
+static void add_moment(const struct problem *problem, const struct state *state,
+    const double left[ENDS], double share, struct fulcrum_cycle *cycle)
 {
-    static const double weight[] = {1.0 / 6.0, 4.0 / 6.0, 1.0 / 6.0};
+    const double *of_ends = shares_of(state);
+    for (size_t i = 0; i < state->ends; i++) {
+        add_actors(problem, left[i], of_ends[i] * share, cycle);
+    }
+}
+
+/* Simpson's rule on panels that double, as what is left decays; nobody returns between
+ * the two moments. */
+static void add_span(const struct problem *problem, const struct state *state,
+    double from_s, double to_s, struct fulcrum_cycle *cycle)
+{
+    double length_s = state->pace.interval_s + state->idle_s;
     double panel_s = FIRST_PANEL * problem->network->step.mean_s;
-    double from_s = span->from_s;
-    while (from_s < span->to_s) {
-        double width_s = span->to_s - from_s;
+    double left[ENDS];
+    if (from_s < to_s) {
+        find_left(problem, state, from_s, left);
+    }
+    while (from_s < to_s) {
+        double width_s = to_s - from_s;
         width_s = width_s < 1.5 * panel_s ? width_s : panel_s;
-        for (int k = 0; k < 3; k++) {
-            double time_s =
-                fulcrum_min(from_s + 0.5 * (double)k * width_s, span->to_s * BEFORE);
-            double n = left_after(problem, state, span->end, time_s);
-            add_actors(problem, n, weight[k] * width_s * span->share_per_s, cycle);
-        }
+        double sixth = width_s / length_s / 6.0;
+        add_moment(problem, state, left, sixth, cycle);
+        find_left(problem, state, from_s + 0.5 * width_s, left);
+        add_moment(problem, state, left, 4.0 * sixth, cycle);
         from_s += width_s;
+        find_left(problem, state, fulcrum_min(from_s, to_s * BEFORE), left);
+        add_moment(problem, state, left, sixth, cycle);
         panel_s *= 2.0;
     }
 }
@@ -260,20 +300,12 @@ static void add_span(const struct problem *problem, const struct state *state,
 static void add_means(const struct problem *problem, const struct state *state,
     struct fulcrum_cycle *cycle)
 {
-    const double *share = problem->smooths ? shares : plain_shares;
     double busy_s = state->pace.interval_s;
-    double length_s = busy_s + state->idle_s;
     double wait_s = state->returning > 0.0 ? fulcrum_min(busy_s, state->wait_s) : 0.0;
-    for (int i = 0; i < ENDS; i++) {
-        if (share[i] > 0.0) {
-            struct span before = {i, 0.0, wait_s, share[i] / length_s};
-            struct span after = {i, wait_s, busy_s, share[i] / length_s};
-            add_span(problem, state, &before, cycle);
-            add_span(problem, state, &after, cycle);
-        }
-    }
+    add_span(problem, state, 0.0, wait_s, cycle);
+    add_span(problem, state, wait_s, busy_s, cycle);
     double n = present(problem, problem->network->actors);
-    add_actors(problem, n, state->idle_s / length_s, cycle);
+    add_actors(problem, n, state->idle_s / (busy_s + state->idle_s), cycle);
 }
 
 /* Is c(n) not a line over all numbers of actors that the cycle may well see? */
@@ -286,16 +318,22 @@ static bool is_kinked(const struct problem *problem, const struct state *plain)
     }
     double reach = places[ENDS - 1] * sqrt(plain->batch);
     double most = fulcrum_min(
-        problem->network->actors, plain->early[MIDDLE] + plain->returning + reach);
+        problem->network->actors, plain->early[0] + plain->returning + reach);
     const struct fulcrum_drain_piece *piece = problem->drain->piece;
     size_t last = problem->drain->count - 1;
     if (last > 0 && most <= piece[1].low && !(piece[0].slope < 0.0)) {
         return false;
     }
-    double early = fulcrum_max(0.0, plain->early[MIDDLE] - reach);
-    double least =
-        fulcrum_cpu_drain_left(problem->drain, early, plain->pace.interval_s);
+    double early = fulcrum_max(0.0, plain->early[0] - reach);
+    double least = 0.0;
+    fulcrum_cpu_drain_left(problem->drain, &early, 1, plain->pace.interval_s, &least);
     return least <= piece[last].low;
+}
+
+bool fulcrum_greedy_batch_yields(
+    const struct fulcrum_greedy_batch *field, const struct fulcrum_network *network)
+{
+    return field->lawful && field->plain_least < fulcrum_cpu_servers(&network->cpu);
 }
 
 struct fulcrum_greedy_batch fulcrum_greedy_batch_solve(
@@ -304,6 +342,7 @@ struct fulcrum_greedy_batch fulcrum_greedy_batch_solve(
 {
     double least_s = fulcrum_batch_service_of(network, gpu_stretch, 1.0).interval_s;
     struct problem problem = {network, drain, gpu_stretch, least_s, 0, 1};
+    double left[ENDS];
     struct state fluid = solve(&problem, first_guess(&problem));
     struct state state = fluid;
     if (is_kinked(&problem, &fluid)) {
@@ -314,16 +353,21 @@ struct fulcrum_greedy_batch fulcrum_greedy_batch_solve(
     if (fluid.idle_frac > NEVER) {
         fluid = solve(&plain, fluid.batch);
     }
+    double interval_s = state.pace.interval_s;
     struct fulcrum_greedy_batch out = {.idle_frac = state.idle_frac,
         .plain_batch = fluid.batch,
-        .plain_steps_per_s = fluid.batch / fluid.pace.interval_s,
-        .plain_least = left_after(&plain, &fluid, MIDDLE, fluid.pace.interval_s)};
-    double length_s = state.pace.interval_s + state.idle_s;
+        .plain_steps_per_s = fluid.batch / fluid.pace.interval_s};
+    find_left(&plain, &fluid, fluid.pace.interval_s, left);
+    out.plain_least = left[0];
+    out.lawful = network->step.law != FULCRUM_LAW_EXPONENTIAL &&
+                 network->step.mean_s > NO_STEP_FRAC * interval_s;
     out.cycle.batch = state.batch;
-    out.cycle.steps_per_s = state.batch / length_s;
-    out.cycle.at_gpu =
-        out.cycle.steps_per_s *
-        fulcrum_max(0.0, state.pace.latency_s - network->delay_s - state.pace.host_s);
-    add_means(&problem, &state, &out.cycle);
+    out.cycle.steps_per_s = state.batch / (interval_s + state.idle_s);
+    if (!fulcrum_greedy_batch_yields(&out, network)) {
+        out.cycle.at_gpu = out.cycle.steps_per_s *
+                           fulcrum_max(0.0, state.pace.latency_s - network->delay_s -
+                                                state.pace.host_s);
+        add_means(&problem, &state, &out.cycle);
+    }
     return out;
 }

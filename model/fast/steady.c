@@ -17,10 +17,6 @@
 #include "model/number.h"
 #include "model/try.h"
 
-/* Mean step over the time of a batch: shorter ones are over when it ends, whatever
- * their law. */
-#define NO_STEP_FRAC 1e-4
-
 /* Actors beyond doubt: so many more than threads and batch need are never missed. */
 #define SURE_SPARE 2.5
 
@@ -211,19 +207,16 @@ static enum fulcrum_status solve_greedy(struct fulcrum_steady *steady,
     /* Nothing limits the batches. Where all threads are busy always, no law matters. */
     struct fulcrum_batch_service pace =
         fulcrum_batch_service_of(network, gpu_stretch, field.cycle.batch);
-    /* Steps that are over in no time beside a batch have no law that matters. */
-    double interval_s = pace.interval_s;
-    bool lawful = steady->network.step.law != FULCRUM_LAW_EXPONENTIAL &&
-                  steady->network.step.mean_s > NO_STEP_FRAC * interval_s;
+    bool by_cohorts = fulcrum_greedy_batch_yields(&field, network);
     double servers = fulcrum_cpu_servers(&network->cpu);
     double cv = fulcrum_step_cv(&network->step);
     double chance = field.cycle.steps_per_s / field.plain_steps_per_s;
     double stays_frac = field.plain_least / field.cycle.batch;
-    if (lawful && network->actors > servers) {
+    if (field.lawful && network->actors > servers) {
         chance = pow(chance, fulcrum_min(1.0, cv));
     }
     *out = field.cycle;
-    if (lawful && field.plain_least < servers) {
+    if (by_cohorts) {
         struct fulcrum_cohort cohort = fulcrum_cohort_solve(
             network, table_of(steady), gpu_stretch, field.plain_batch);
         *out = cohort.cycle;
@@ -234,9 +227,7 @@ static enum fulcrum_status solve_greedy(struct fulcrum_steady *steady,
         scale(out, field.plain_steps_per_s * chance / out->steps_per_s);
     }
     *flags |= rhythm_flags(network, &pace, field.cycle.batch, stays_frac);
-    *flags |= lawful && cv < LOW_CV && field.plain_least < servers
-                  ? (unsigned)FULCRUM_FLAG_LOW_CV
-                  : 0U;
+    *flags |= by_cohorts && cv < LOW_CV ? (unsigned)FULCRUM_FLAG_LOW_CV : 0U;
     if (!full && limited) {
         limit_batches(network, gpu_stretch, out);
         *flags |= FULCRUM_FLAG_LIMIT_ROUGH;

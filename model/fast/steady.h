@@ -12,7 +12,9 @@
 /* Greedy batches by the embedded mean-field equation (9). */
 
 struct fulcrum_greedy_batch {
-    struct fulcrum_cycle cycle; /* smoothed, idling counted */
+    struct fulcrum_cycle cycle; /* smoothed, idling counted; where it yields to cohorts,
+                                   batch and rate alone */
+    bool lawful; /* the law of steps may matter: not exponential, not over in no time */
     double idle_frac;   /* batches at whose end nobody waits, so that the GPU idles */
     double plain_batch; /* of the fluid alone: not smoothed, never idle */
     double plain_steps_per_s;
@@ -29,6 +31,11 @@ struct fulcrum_greedy_batch {
 struct fulcrum_greedy_batch fulcrum_greedy_batch_solve(
     const struct fulcrum_network *network, const struct fulcrum_cpu_drain *drain,
     double gpu_stretch);
+
+/* Whether a thread may be free, so that steps begin as they come and their law matters:
+ * the cohort equation then knows the cycle's means. */
+bool fulcrum_greedy_batch_yields(
+    const struct fulcrum_greedy_batch *field, const struct fulcrum_network *network);
 
 /* The mean cycle of a network with fixed batches, by equation (10). */
 
