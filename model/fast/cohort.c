@@ -33,8 +33,8 @@ enum { SLICES = 3, UNKNOWNS = SLICES + 1, NODES = 4, LAST_NODE = NODES - 1 };
  * Relative errors of roots: of the period (solved jointly: of both gaps together), and
  * of what is solved anew for each period tried, fine enough not to show in the former.
  */
-#define TOLERANCE       1e-6
-#define INNER_TOLERANCE 1e-8
+#define TOLERANCE       1e-9
+#define INNER_TOLERANCE 1e-11
 
 /*
  * Where threads are short, as a share of the period: the ends of the search, its first
@@ -117,13 +117,14 @@ static double node(const struct orbit *orbit, int k)
 static double survivors(
     const struct problem *problem, const struct orbit *orbit, double age)
 {
-    double sum =
-        orbit->burst * fulcrum_step_cohorts(problem->table, orbit->period, age);
     double slice = orbit->short_until / SLICES;
     if (slice <= 0.0) {
-        return sum;
+        return orbit->burst * fulcrum_step_cohorts(problem->table, orbit->period, age);
     }
-    double older = fulcrum_step_cohorts_area(problem->table, orbit->period, age);
+    struct fulcrum_step_sums sums =
+        fulcrum_step_sums_at(problem->table, orbit->period, age);
+    double sum = orbit->burst * sums.left;
+    double older = sums.area;
     for (int j = 0; j < SLICES; j++) {
         double youngest = fulcrum_max(0.0, age - (double)(j + 1) * slice);
         double area =
@@ -164,22 +165,26 @@ static void pivot(double matrix[UNKNOWNS][UNKNOWNS + 1], int i)
 
 /* How much of a slice's starts is left: a whole number of slices later, by its end. */
 struct slice_tails {
-    double after[SLICES];  /* at the end of the slice k slices on */
-    double before[SLICES]; /* at the end of the period, if the slice was the k-th */
+    double burst[SLICES + 1]; /* of an actor that started at once, at the ends */
+    double after[SLICES];     /* at the end of the slice k slices on */
+    double before[SLICES];    /* at the end of the period, if the slice was the k-th */
 };
 
 static struct slice_tails slice_tails(
     const struct problem *problem, double period, double slice)
 {
     struct slice_tails out;
-    double young = fulcrum_step_cohorts_area(problem->table, period, 0.0);
+    struct fulcrum_step_sums young = fulcrum_step_sums_at(problem->table, period, 0.0);
     double old = fulcrum_step_cohorts_area(problem->table, period, period);
+    out.burst[0] = young.left;
     for (int k = 0; k < SLICES; k++) {
         double later = (double)(k + 1) * slice;
-        double next = fulcrum_step_cohorts_area(problem->table, period, later);
-        out.after[k] = (young - next) / slice;
-        young = next;
-        next = fulcrum_step_cohorts_area(problem->table, period, period - later);
+        struct fulcrum_step_sums sums =
+            fulcrum_step_sums_at(problem->table, period, later);
+        out.burst[k + 1] = sums.left;
+        out.after[k] = (young.area - sums.area) / slice;
+        young = sums;
+        double next = fulcrum_step_cohorts_area(problem->table, period, period - later);
         out.before[k] = (next - old) / slice;
         old = next;
     }
@@ -243,8 +248,7 @@ static void set_short(const struct problem *problem, double period, double short
     double matrix[UNKNOWNS][UNKNOWNS + 1];
     double starts[UNKNOWNS] = {0.0};
     for (int i = 0; i < UNKNOWNS; i++) {
-        matrix[i][0] =
-            fulcrum_step_cohorts(problem->table, orbit->period, (double)i * slice);
+        matrix[i][0] = tails.burst[i];
         for (int j = 0; j < SLICES; j++) {
             matrix[i][j + 1] = j < i ? tails.after[i - 1 - j] : tails.before[j - i];
         }
@@ -543,15 +547,27 @@ static bool take_step(const struct trial *trial, double slope[2][2], double step
  * of the work of nested searches where it succeeds, which it does nearly always.
  * False where it does not.
  */
-static bool solve_jointly(const struct problem *problem, double period,
-    double short_until, struct orbit *orbit)
+static bool solve_jointly(const struct problem *problem, const struct start *first,
+    struct fulcrum_hints *hints, struct orbit *orbit)
 {
-    struct trial trial = {.place = {period, short_until}};
+    struct trial trial = {.place = {first->period, first->short_until}};
     double slope[2][2];
     double step[2];
     double enough = tolerance(problem);
+    bool has_hints = hints->short_period.last > 0.0;
+    if (has_hints) {
+        trial.place[0] *= fulcrum_hint_next(&hints->short_period);
+        trial.place[1] *= fulcrum_hint_next(&hints->short_until);
+        trial.place[1] = fulcrum_min(trial.place[1], MOST_ROUGH_SHARE * trial.place[0]);
+    }
     try_place(problem, &trial, orbit);
-    find_slopes(problem, &trial, slope);
+    if (has_hints) {
+        for (int i = 0; i < 4; i++) {
+            slope[i / 2][i % 2] = hints->slope[i / 2][i % 2] / trial.place[i % 2];
+        }
+    } else {
+        find_slopes(problem, &trial, slope);
+    }
     for (int i = 0; i < JOINT_STEPS; i++) {
         if (!take_step(&trial, slope, step)) {
             return false;
@@ -560,6 +576,12 @@ static bool solve_jointly(const struct problem *problem, double period,
             .place = {trial.place[0] + step[0], trial.place[1] + step[1]}};
         try_place(problem, &next, orbit);
         if (fabs(next.gap[0]) + fabs(next.gap[1]) < enough) {
+            fulcrum_hint_set(&hints->short_period, next.place[0] / first->period, 0.0);
+            fulcrum_hint_set(
+                &hints->short_until, next.place[1] / first->short_until, 0.0);
+            for (int k = 0; k < 4; k++) {
+                hints->slope[k / 2][k % 2] = slope[k / 2][k % 2] * next.place[k % 2];
+            }
             /* The equations have other roots, of no meaning. */
             return orbit->batch > 0.0 && orbit->batch <= problem->network->actors;
         }
@@ -576,24 +598,43 @@ static bool solve_jointly(const struct problem *problem, double period,
     return false;
 }
 
-static void solve(const struct problem *problem, double batch, struct orbit *orbit)
+static void solve(const struct problem *problem, double batch,
+    struct fulcrum_hints *hints, struct orbit *orbit)
 {
     const struct fulcrum_network *network = problem->network;
     double least = is_fixed(problem) ? network->batch_size / problem->servers : 0.0;
     struct start first = first_guess(problem, batch, least);
-    if (network->actors > problem->servers && first.short_until > 0.0 &&
-        solve_jointly(problem, first.period, first.short_until, orbit)) {
-        return;
+    if (network->actors > problem->servers && first.short_until > 0.0) {
+        bool had_hints = hints->short_period.last > 0.0;
+        if (solve_jointly(problem, &first, hints, orbit)) {
+            return;
+        }
+        hints->short_period.last = 0.0;
+        if (had_hints && solve_jointly(problem, &first, hints, orbit)) {
+            return;
+        }
     }
+    bool has_hints = hints->free_period.last > 0.0;
+    double place = first.period * fulcrum_hint_next(&hints->free_period);
     struct guess guess = {.share = FIRST_SHARE, .share_slope = 1.0};
+    if (hints->free_batch.last > 0.0) {
+        guess.batch = fulcrum_hint_next(&hints->free_batch) * network->actors;
+        guess.batch_slope = hints->free_batch.slope / guess.batch;
+    }
     struct fulcrum_root root = {.low = least,
         .high = (double)INFINITY,
-        .x = first.period,
-        .slope = 1.0 / first.period,
+        .x = place,
+        .slope = (has_hints ? hints->free_period.slope : 1.0) / place,
         .tolerance_rel = tolerance(problem)};
     do {
         set_orbit(problem, root.x, &guess, orbit);
     } while (fulcrum_root_next(&root, period_gap(problem, orbit)));
+    if (!guess.is_short) {
+        fulcrum_hint_set(
+            &hints->free_period, root.x / first.period, root.slope * root.x);
+        fulcrum_hint_set(&hints->free_batch, guess.batch / network->actors,
+            guess.batch_slope * guess.batch);
+    }
 }
 
 /* Means over time by the trapezoidal rule, node by node. */
@@ -653,7 +694,8 @@ static double forming_sd_s(const struct problem *problem, const struct orbit *or
 }
 
 struct fulcrum_cohort fulcrum_cohort_solve(const struct fulcrum_network *network,
-    const struct fulcrum_step_table *table, double gpu_stretch, double batch)
+    const struct fulcrum_step_table *table, double gpu_stretch, double batch,
+    struct fulcrum_hints *hints)
 {
     const struct fulcrum_cpu_station *cpu = &network->cpu;
     /* A unit of work takes the same time whatever the number of threads that step. */
@@ -662,7 +704,7 @@ struct fulcrum_cohort fulcrum_cohort_solve(const struct fulcrum_network *network
     struct problem problem = {network, table, gpu_stretch,
         fulcrum_cpu_whole_servers(&network->cpu), linear ? network->step.mean_s : 0.0};
     struct orbit orbit;
-    solve(&problem, batch, &orbit);
+    solve(&problem, batch, hints, &orbit);
     struct fulcrum_cohort out = {
         .interval_s = orbit.time_s, .stays_frac = orbit.left[LAST_NODE] / orbit.batch};
     struct fulcrum_batch_service pace =

@@ -485,14 +485,14 @@ static bool slices_matter(
 }
 
 enum fulcrum_status fulcrum_fast_solve(const struct fulcrum_network *network,
-    struct fulcrum_step_table *table, struct fulcrum_solution *out,
+    struct fulcrum_fast_room *room, struct fulcrum_solution *out,
     struct fulcrum_error *err)
 {
     struct fulcrum_steady steady;
     struct flow flow = {.steps_per_s = 0.0};
     struct fulcrum_cycle alone;
     unsigned flags = 0;
-    fulcrum_steady_init(&steady, network, table);
+    fulcrum_steady_init(&steady, network, room);
     TRY(fulcrum_steady_solve(&steady, 1.0, &alone, &flags, err));
     if (network->training.env_steps_per_train_step > 0.0) {
         TRY(training_turns(&steady, &alone, &flow, &flags, err));

@@ -28,7 +28,7 @@ static const double shares[ENDS] = {0.43, 0.43, 0.07, 0.07};
 static const double plain_share[1] = {1.0};
 
 /* Relative error of roots: of the batch, and of the actors that are not delayed. */
-#define TOLERANCE 1e-8
+#define TOLERANCE 1e-10
 /* Of a standard deviation, a fit: threads that queue up hold their own number steadier
  * than a binomial does. */
 #define QUEUE_SPREAD 0.5
@@ -165,39 +165,41 @@ static double find_returning(const struct problem *problem, struct state *state)
     return fulcrum_max(0.0, early);
 }
 
-static struct state state_of(const struct problem *problem, double batch)
+static void set_state(const struct problem *problem, double batch, struct state *state)
 {
     const struct fulcrum_network *network = problem->network;
-    struct state state = {.batch = batch,
-        .pace = fulcrum_batch_service_of(network, problem->gpu_stretch, batch),
-        .ends = problem->smooths ? ENDS : 1};
+    state->batch = batch;
+    state->pace = fulcrum_batch_service_of(network, problem->gpu_stretch, batch);
+    state->ends = problem->smooths ? ENDS : 1;
+    state->returning = 0.0;
+    state->idle_frac = 0.0;
+    state->idle_s = 0.0;
     if (problem->idles) {
-        double rate = idle_rate(problem, network->actors - state.batch);
-        double nobody = -rate * state.pace.interval_s / network->step.mean_s;
-        state.idle_frac = nobody > LN_NEVER ? exp(nobody) : 0.0;
-        if (state.idle_frac > NEVER) {
-            state.idle_s = state.idle_frac * network->step.mean_s /
-                           fulcrum_max(1e-300, idle_rate(problem, network->actors));
+        double rate = idle_rate(problem, network->actors - state->batch);
+        double nobody = -rate * state->pace.interval_s / network->step.mean_s;
+        state->idle_frac = nobody > LN_NEVER ? exp(nobody) : 0.0;
+        if (state->idle_frac > NEVER) {
+            state->idle_s = state->idle_frac * network->step.mean_s /
+                            fulcrum_max(1e-300, idle_rate(problem, network->actors));
         }
     }
-    double early = find_returning(problem, &state);
-    state.early[0] = early;
+    double early = find_returning(problem, state);
+    state->early[0] = early;
     if (problem->smooths) {
-        double most = fulcrum_min(early, state.batch);
-        double sd = spread(problem, &state);
+        double most = fulcrum_min(early, state->batch);
+        double sd = spread(problem, state);
         for (size_t i = 0; i < ENDS; i++) {
             double reach = places[i] * sd;
-            state.early[i] = early + fulcrum_min(most, fulcrum_max(-most, reach));
+            state->early[i] = early + fulcrum_min(most, fulcrum_max(-most, reach));
         }
     }
-    if (state.returning > 0.0) {
+    if (state->returning > 0.0) {
         fulcrum_cpu_drain_left(
-            problem->drain, state.early, state.ends, state.wait_s, state.rejoined);
-        for (size_t i = 0; i < state.ends; i++) {
-            state.rejoined[i] += state.returning;
+            problem->drain, state->early, state->ends, state->wait_s, state->rejoined);
+        for (size_t i = 0; i < state->ends; i++) {
+            state->rejoined[i] += state->returning;
         }
     }
-    return state;
 }
 
 /* Actors at the CPU time_s after the start of a batch, from each of its ends. */
@@ -236,18 +238,19 @@ static double first_guess(const struct problem *problem)
     return fulcrum_max(1e-3, fulcrum_min(free, full));
 }
 
-static struct state solve(const struct problem *problem, double guess)
+static void solve(const struct problem *problem, double guess, struct state *state,
+    struct fulcrum_hint *hint)
 {
     double actors = problem->network->actors;
+    double first = fulcrum_hint_next(hint) * guess;
     struct fulcrum_root root = {.high = actors,
-        .x = fulcrum_min(guess, 0.999 * actors),
-        .slope = 1.0,
+        .x = fulcrum_min(first, 0.999 * actors),
+        .slope = hint->last > 0.0 ? hint->slope : 1.0,
         .tolerance_rel = TOLERANCE};
-    struct state state;
     do {
-        state = state_of(problem, root.x);
-    } while (fulcrum_root_next(&root, gap(problem, &state)));
-    return state;
+        set_state(problem, root.x, state);
+    } while (fulcrum_root_next(&root, gap(problem, state)));
+    fulcrum_hint_set(hint, root.x / guess, root.slope);
 }
 
 /* For some time, as a share of the cycle, that many actors are at the CPU. */
@@ -338,36 +341,42 @@ bool fulcrum_greedy_batch_yields(
 
 struct fulcrum_greedy_batch fulcrum_greedy_batch_solve(
     const struct fulcrum_network *network, const struct fulcrum_cpu_drain *drain,
-    double gpu_stretch)
+    double gpu_stretch, struct fulcrum_hints *hints)
 {
     double least_s = fulcrum_batch_service_of(network, gpu_stretch, 1.0).interval_s;
     struct problem problem = {network, drain, gpu_stretch, least_s, 0, 1};
+    struct problem plain = {network, drain, gpu_stretch, least_s, 0, 0};
+    struct state fluid;
+    struct state smooth;
+    struct state tireless;
+    const struct state *state = &fluid;
+    const struct state *never_idle = &fluid;
     double left[ENDS];
-    struct state fluid = solve(&problem, first_guess(&problem));
-    struct state state = fluid;
+    solve(&problem, first_guess(&problem), &fluid, &hints->fluid);
     if (is_kinked(&problem, &fluid)) {
         problem.smooths = 1;
-        state = solve(&problem, fluid.batch);
+        solve(&problem, fluid.batch, &smooth, &hints->smooth);
+        state = &smooth;
     }
-    struct problem plain = {network, drain, gpu_stretch, least_s, 0, 0};
     if (fluid.idle_frac > NEVER) {
-        fluid = solve(&plain, fluid.batch);
+        solve(&plain, fluid.batch, &tireless, &hints->tireless);
+        never_idle = &tireless;
     }
-    double interval_s = state.pace.interval_s;
-    struct fulcrum_greedy_batch out = {.idle_frac = state.idle_frac,
-        .plain_batch = fluid.batch,
-        .plain_steps_per_s = fluid.batch / fluid.pace.interval_s};
-    find_left(&plain, &fluid, fluid.pace.interval_s, left);
+    double interval_s = state->pace.interval_s;
+    struct fulcrum_greedy_batch out = {.idle_frac = state->idle_frac,
+        .plain_batch = never_idle->batch,
+        .plain_steps_per_s = never_idle->batch / never_idle->pace.interval_s};
+    find_left(&plain, never_idle, never_idle->pace.interval_s, left);
     out.plain_least = left[0];
     out.lawful = network->step.law != FULCRUM_LAW_EXPONENTIAL &&
                  network->step.mean_s > NO_STEP_FRAC * interval_s;
-    out.cycle.batch = state.batch;
-    out.cycle.steps_per_s = state.batch / (interval_s + state.idle_s);
+    out.cycle.batch = state->batch;
+    out.cycle.steps_per_s = state->batch / (interval_s + state->idle_s);
     if (!fulcrum_greedy_batch_yields(&out, network)) {
-        out.cycle.at_gpu = out.cycle.steps_per_s *
-                           fulcrum_max(0.0, state.pace.latency_s - network->delay_s -
-                                                state.pace.host_s);
-        add_means(&problem, &state, &out.cycle);
+        double latency_s =
+            state->pace.latency_s - network->delay_s - state->pace.host_s;
+        out.cycle.at_gpu = out.cycle.steps_per_s * fulcrum_max(0.0, latency_s);
+        add_means(&problem, state, &out.cycle);
     }
     return out;
 }

@@ -13,6 +13,7 @@
 #include "model/fast/steady.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "model/number.h"
 #include "model/try.h"
@@ -58,10 +59,11 @@ static double service_s(const struct fulcrum_network *network)
 }
 
 void fulcrum_steady_init(struct fulcrum_steady *steady,
-    const struct fulcrum_network *network, struct fulcrum_step_table *table)
+    const struct fulcrum_network *network, struct fulcrum_fast_room *room)
 {
     steady->network = *network;
-    steady->table = table;
+    steady->room = room;
+    steady->solved = 0;
     steady->fixed_factor = 0.0;
     struct fulcrum_network *own = &steady->network;
     /* Batches of exactly one are batches of at most one, which can be followed. */
@@ -86,10 +88,29 @@ void fulcrum_steady_init(struct fulcrum_steady *steady,
 
 static const struct fulcrum_step_table *table_of(const struct fulcrum_steady *steady)
 {
-    if (!fulcrum_step_table_fits(steady->table, &steady->network.step)) {
-        fulcrum_step_table_init(steady->table, &steady->network.step);
+    struct fulcrum_step_table *table = &steady->room->table;
+    if (!fulcrum_step_table_fits(table, &steady->network.step)) {
+        fulcrum_step_table_init(table, &steady->network.step);
     }
-    return steady->table;
+    return table;
+}
+
+void fulcrum_fast_forget(struct fulcrum_fast_room *room)
+{
+    memset(&room->hints, 0, sizeof room->hints);
+}
+
+/* Of the same solution of an earlier network, or of the solution before. */
+static struct fulcrum_hints *next_hints(struct fulcrum_steady *steady)
+{
+    struct fulcrum_hints *all = steady->room->hints.of;
+    size_t i = steady->solved < FULCRUM_HINTS ? steady->solved : FULCRUM_HINTS - 1;
+    if (!all[i].is_set && i > 0) {
+        all[i] = all[i - 1];
+    }
+    all[i].is_set = true;
+    steady->solved++;
+    return &all[i];
 }
 
 static void scale(struct fulcrum_cycle *cycle, double factor)
@@ -193,8 +214,9 @@ static enum fulcrum_status solve_greedy(struct fulcrum_steady *steady,
     struct fulcrum_error *err)
 {
     const struct fulcrum_network *network = &steady->network;
+    struct fulcrum_hints *hints = next_hints(steady);
     struct fulcrum_greedy_batch field =
-        fulcrum_greedy_batch_solve(network, &steady->drain, gpu_stretch);
+        fulcrum_greedy_batch_solve(network, &steady->drain, gpu_stretch, hints);
     double reach = field.cycle.batch + FULCRUM_LIMIT_MARGIN * sqrt(field.cycle.batch);
     bool limited = network->batch_size > 0.0 && reach > network->batch_size;
     bool full = network->actors > fulcrum_cpu_servers(&network->cpu) &&
@@ -218,7 +240,7 @@ static enum fulcrum_status solve_greedy(struct fulcrum_steady *steady,
     *out = field.cycle;
     if (by_cohorts) {
         struct fulcrum_cohort cohort = fulcrum_cohort_solve(
-            network, table_of(steady), gpu_stretch, field.plain_batch);
+            network, table_of(steady), gpu_stretch, field.plain_batch, hints);
         *out = cohort.cycle;
         stays_frac = cohort.stays_frac;
         scale(out, chance);
@@ -245,8 +267,8 @@ static double solve_cohorts(struct fulcrum_steady *steady, double gpu_stretch,
     struct fulcrum_cycle *out, unsigned *flags)
 {
     const struct fulcrum_network *network = &steady->network;
-    struct fulcrum_cohort cohort =
-        fulcrum_cohort_solve(network, table_of(steady), gpu_stretch, 0.0);
+    struct fulcrum_cohort cohort = fulcrum_cohort_solve(
+        network, table_of(steady), gpu_stretch, 0.0, next_hints(steady));
     struct fulcrum_batch_service pace =
         fulcrum_batch_service_unhurried(network, gpu_stretch, network->batch_size);
     *out = cohort.cycle;

@@ -9,6 +9,50 @@
 #include "model/fast/steps.h"
 #include "model/network/network.h"
 
+/*
+ * An unknown of the last network and of the one before, as a factor of where its search
+ * began without hints: neighbours in a sweep change it little, and evenly.
+ */
+struct fulcrum_hint {
+    double last; /* 0: not known */
+    double before;
+    double earlier;
+    double slope; /* of the gap by the logarithm of the unknown */
+};
+
+/* The factor to begin with; 1 where nothing is known. */
+static inline double fulcrum_hint_next(const struct fulcrum_hint *hint)
+{
+    double line = 2.0 * hint->last - hint->before;
+    double bow = 3.0 * (hint->last - hint->before) + hint->earlier;
+    double next = hint->earlier > 0.0 ? bow : hint->before > 0.0 ? line : hint->last;
+    return next > 0.0 ? next : 1.0;
+}
+
+static inline void fulcrum_hint_set(
+    struct fulcrum_hint *hint, double factor, double slope)
+{
+    *hint = (struct fulcrum_hint){factor, hint->last, hint->before, slope};
+}
+
+/*
+ * What one solution tells the next of a network much like it. All zero: nothing is
+ * known. Answers depend on it by no more than 1e-9.
+ */
+struct fulcrum_hints {
+    bool is_set;
+    struct fulcrum_hint fluid;    /* batch size of the mean-field equation */
+    struct fulcrum_hint smooth;   /* the same, averaged over chance */
+    struct fulcrum_hint tireless; /* and of a GPU that never idles */
+    /* Of the cohort equation where threads are short for a part of the period. */
+    struct fulcrum_hint short_period;
+    struct fulcrum_hint short_until;
+    double slope[2][2]; /* of both gaps by the logarithms of these two */
+    /* And where they never are. */
+    struct fulcrum_hint free_period;
+    struct fulcrum_hint free_batch;
+};
+
 /* Greedy batches by the embedded mean-field equation (9). */
 
 struct fulcrum_greedy_batch {
@@ -27,10 +71,11 @@ struct fulcrum_greedy_batch {
  *   network      checked; t_e > 0 and t(1) > 0
  *   drain        of its CPU
  *   gpu_stretch  as fulcrum_batch_service_of
+ *   hints        of another solution, then of this one
  */
 struct fulcrum_greedy_batch fulcrum_greedy_batch_solve(
     const struct fulcrum_network *network, const struct fulcrum_cpu_drain *drain,
-    double gpu_stretch);
+    double gpu_stretch, struct fulcrum_hints *hints);
 
 /* Whether a thread may be free, so that steps begin as they come and their law matters:
  * the cohort equation then knows the cycle's means. */
@@ -114,27 +159,45 @@ struct fulcrum_cohort {
  *   table        of its step
  *   gpu_stretch  as fulcrum_batch_service_of
  *   batch        where to look first; 0 if not known
+ *   hints        as fulcrum_greedy_batch_solve
  */
 struct fulcrum_cohort fulcrum_cohort_solve(const struct fulcrum_network *network,
-    const struct fulcrum_step_table *table, double gpu_stretch, double batch);
+    const struct fulcrum_step_table *table, double gpu_stretch, double batch,
+    struct fulcrum_hints *hints);
 
 /* The mean cycle of a network in which nothing trains, by the fast methods. */
+
+/* Of each solution of a network: without, beside and near training. */
+enum { FULCRUM_HINTS = 3 };
+struct fulcrum_fast_hints {
+    struct fulcrum_hints of[FULCRUM_HINTS];
+};
+
+/* What is kept from one network to the next that resembles it; all zero at first. */
+struct fulcrum_fast_room {
+    struct fulcrum_step_table table; /* filled when it is first needed */
+    struct fulcrum_fast_hints hints;
+};
+
+/* The next network is nothing like the last one. */
+void fulcrum_fast_forget(struct fulcrum_fast_room *room);
 
 /* One network, prepared once for any number of solutions. */
 struct fulcrum_steady {
     struct fulcrum_network network; /* no service time is 0, no limit beyond N */
     struct fulcrum_cpu_drain drain;
-    struct fulcrum_step_table *table; /* borrowed; filled when it is first needed */
+    struct fulcrum_fast_room *room; /* borrowed */
+    size_t solved;                  /* solutions so far */
     double fixed_factor; /* of the first solution: what the renewal equation makes of
                             the cohorts' throughput; 0 while not known */
 };
 
 /*
  * `network` is checked; its training is not looked at, its arrays are borrowed.
- *   table    all zero, or of an earlier network: kept if it fits this one as well
+ *   room     all zero, or of an earlier network
  */
 void fulcrum_steady_init(struct fulcrum_steady *steady,
-    const struct fulcrum_network *network, struct fulcrum_step_table *table);
+    const struct fulcrum_network *network, struct fulcrum_fast_room *room);
 
 /*
  * Solves docs/model.md "Fast solver" with GPU times multiplied by `gpu_stretch` >= 1.
@@ -160,13 +223,14 @@ double fulcrum_ceiling_per_s(
  * Solves a network that fulcrum_network_check accepts, docs/model.md "Fast solver". The
  * bottleneck is not set. Where an equation is known to be rough the solution is flagged
  * and `error_rel` says so.
- *   table    a room to work in, all zero at first; kept between networks with the same
- *            law and cv it saves most of the time of a cohort equation
+ *   room     all zero at first; kept between networks it saves most of the time:
+ *            networks with the same law and cv share its table, and one much like the
+ *            last begins with its hints, of which its answers depend by 1e-9
  *   out      set on success only
  *   fails    FULCRUM_ERR_NO_MEMORY
  */
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_fast_solve(
-    const struct fulcrum_network *network, struct fulcrum_step_table *table,
+    const struct fulcrum_network *network, struct fulcrum_fast_room *room,
     struct fulcrum_solution *out, struct fulcrum_error *err);
 
 #endif

@@ -356,6 +356,20 @@ static int direct_terms(const struct fulcrum_step_table *table, double period)
     return period < table->smooth_period ? SMOOTH_TERMS : DIRECT_TERMS;
 }
 
+/* Both at once: they lie in the same cell. */
+static inline struct point point_at(const struct fulcrum_step_table *table, double x)
+{
+    if (x >= table->end) {
+        return (struct point){power_tail(table, x), excess_at(table, x)};
+    }
+    const struct fulcrum_step_cell *cell = cell_of(table, x);
+    double t = (x - cell->low) * cell->per_x;
+    const double *c = cell->c;
+    double slope = c[1] + t * (2.0 * c[2] + t * 3.0 * c[3]);
+    return (struct point){slope < 0.0 ? -slope * cell->per_x : 0.0,
+        c[0] + t * (c[1] + t * (c[2] + t * c[3]))};
+}
+
 double fulcrum_step_cohorts(
     const struct fulcrum_step_table *table, double period, double age)
 {
@@ -370,9 +384,17 @@ double fulcrum_step_cohorts(
         }
         age += period;
     }
-    double here = tail_at(table, age);
+    struct point here = point_at(table, age);
     double next = tail_at(table, age + period);
-    return sum + excess_at(table, age) / period + 0.5 * here + (term - next) / 24.0;
+    return sum + here.excess / period + 0.5 * here.tail + (term - next) / 24.0;
+}
+
+static double area_beyond(
+    const struct fulcrum_step_table *table, double period, double age)
+{
+    struct point here = point_at(table, age);
+    return second_excess(table, age) / period + 0.5 * here.excess +
+           period / 12.0 * here.tail;
 }
 
 double fulcrum_step_cohorts_area(
@@ -388,6 +410,33 @@ double fulcrum_step_cohorts_area(
         }
         age += period;
     }
-    return sum + second_excess(table, age) / period + 0.5 * excess_at(table, age) +
-           period / 12.0 * tail_at(table, age);
+    return sum + area_beyond(table, period, age);
+}
+
+/* Each sum ends where its own terms do, so that it is the same without the other. */
+struct fulcrum_step_sums fulcrum_step_sums_at(
+    const struct fulcrum_step_table *table, double period, double age)
+{
+    int terms = direct_terms(table, period);
+    struct fulcrum_step_sums sums = {0.0, 0.0};
+    struct point term = {1.0, 1.0};
+    for (int j = 0; j < terms; j++) {
+        struct point next = point_at(table, age);
+        sums.left += term.tail < NO_TAIL ? 0.0 : next.tail;
+        sums.area += term.excess < NO_TAIL ? 0.0 : next.excess;
+        term = next;
+        if (term.tail < NO_TAIL && term.excess < NO_TAIL) {
+            return sums;
+        }
+        age += period;
+    }
+    if (!(term.tail < NO_TAIL)) {
+        struct point here = point_at(table, age);
+        double next = tail_at(table, age + period);
+        sums.left += here.excess / period + 0.5 * here.tail + (term.tail - next) / 24.0;
+    }
+    if (!(term.excess < NO_TAIL)) {
+        sums.area += area_beyond(table, period, age);
+    }
+    return sums;
 }

@@ -179,4 +179,12 @@ double fulcrum_step_cohorts(
 double fulcrum_step_cohorts_area(
     const struct fulcrum_step_table *table, double period, double age);
 
+/* Both, for less than one after the other. */
+struct fulcrum_step_sums {
+    double left;
+    double area;
+};
+struct fulcrum_step_sums fulcrum_step_sums_at(
+    const struct fulcrum_step_table *table, double period, double age);
+
 #endif

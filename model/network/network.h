@@ -194,7 +194,7 @@ struct fulcrum_solution {
                          the kind; half of the interval of a simulation; 0 else */
 };
 
-struct fulcrum_step_table; /* model/fast/steps.h */
+struct fulcrum_fast_room; /* model/fast/steady.h */
 
 struct fulcrum_solver_options {
     enum fulcrum_method method;
@@ -203,8 +203,8 @@ struct fulcrum_solver_options {
     double max_steps;      /* most simulated steps; 0 means 2e7; raised to 1000 and to 4
                               per actor where it is less */
     /* Borrowed, may be NULL: a room that makes the next network like this one faster.
-     * All zero at first; results do not depend on it; not for two threads at once. */
-    struct fulcrum_step_table *step_table;
+     * All zero at first; results depend on it by 1e-9; not for two threads at once. */
+    struct fulcrum_fast_room *room;
 };
 
 /* The busiest of CPU threads, host and GPU, as far as a solution tells. */

@@ -22,7 +22,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "model/fast/steps.h"
+#include "model/fast/steady.h"
 #include "model/number.h"
 #include "model/parallel.h"
 #include "model/predict/partition.h"
@@ -112,7 +112,7 @@ struct fulcrum_predictor {
     struct fulcrum_design_common_prefix
         prefixes[STEMS];        /* draws beyond share the last one */
     struct solved_point solved; /* of the point or draw at hand */
-    struct fulcrum_step_table step_table;
+    struct fulcrum_fast_room room;
     size_t draw_count; /* of the point predicted last */
     size_t draw_capacity;
     /* draw_count x FULCRUM_OUTPUT_COUNT, rows that cannot run are NAN; behind them two
@@ -148,7 +148,7 @@ static enum fulcrum_status solve_point(struct fulcrum_predictor *predictor,
     struct solved_point *out = &predictor->solved;
     enum fulcrum_status status = FULCRUM_OK;
     struct fulcrum_solver_options solver = *options;
-    solver.step_table = &predictor->step_table;
+    solver.room = &predictor->room;
     TRY_OR_END(design_point(predictor, point, err));
     if (fulcrum_design_is_resident(&out->design)) {
         status =
@@ -309,6 +309,7 @@ static void solve_draws(struct fulcrum_predictor *predictor,
     size_t ran = 0;
     size_t agreed = 0;
     plan_draws(predictor, point, options, out, &plan);
+    const struct fulcrum_fast_hints best_fit = predictor->room.hints;
     for (size_t i = 0; i < predictor->draw_count; i++) {
         double *values = predictor->draws + i * FULCRUM_OUTPUT_COUNT;
         struct fulcrum_point drawn = *point;
@@ -316,6 +317,7 @@ static void solve_draws(struct fulcrum_predictor *predictor,
         for (size_t j = 0; j < FULCRUM_OUTPUT_COUNT; j++) {
             values[j] = FULCRUM_UNKNOWN;
         }
+        predictor->room.hints = best_fit;
         if (solve_draw(predictor, &drawn, &plan, values) == FULCRUM_OK) {
             const struct fulcrum_design *design = &predictor->solved.design;
             predictor->causes[ran] = (struct causes){{log(design->run.drift),
@@ -443,6 +445,9 @@ enum fulcrum_status fulcrum_predictor_run(struct fulcrum_predictor *predictor,
     solver.seed =
         fulcrum_stream_seed(options->solver.seed, options->point_index + 1, 0);
     predictor->draw_count = 0;
+    if (!options->follows) {
+        fulcrum_fast_forget(&predictor->room);
+    }
     TRY(solve_point(predictor, point, &solver, err));
     double requests =
         predictor->solved.replicas.count * predictor->solved.replicas.steps_per_request;
@@ -475,6 +480,7 @@ enum fulcrum_status fulcrum_predictor_draw(struct fulcrum_predictor *predictor,
     struct fulcrum_point undrawn = *point;
     struct draw_plan plan;
     undrawn.draw = 0;
+    fulcrum_fast_forget(&predictor->room);
     plan_draws(predictor, &undrawn, options, best_fit, &plan);
     return solve_draw(predictor, point, &plan, values);
 }

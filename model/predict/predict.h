@@ -86,6 +86,9 @@ struct fulcrum_predict_options {
     struct fulcrum_solver_options solver; /* its seed is the base of every stream */
     double draws;                         /* for the intervals; 0: no intervals */
     uint64_t point_index;                 /* of the design point in its sweep */
+    /* Much like the point that the predictor ran last: equations begin where those
+     * ended. Changes their results by no more than 1e-9. */
+    bool follows;
 };
 
 /*

@@ -19,10 +19,11 @@ static enum fulcrum_status solve_fast(const struct fulcrum_network *network,
     const struct fulcrum_solver_options *options, struct fulcrum_solution *out,
     struct fulcrum_error *err)
 {
-    struct fulcrum_step_table table;
-    table.count = 0;
+    struct fulcrum_fast_room room;
+    room.table.count = 0;
+    fulcrum_fast_forget(&room);
     return fulcrum_fast_solve(
-        network, options->step_table != NULL ? options->step_table : &table, out, err);
+        network, options->room != NULL ? options->room : &room, out, err);
 }
 
 /* Equations where they are good enough for what is asked. */

@@ -40,6 +40,8 @@ struct fulcrum_sweep_probe {
     struct fulcrum_predictor *predictor;
     struct fulcrum_setting settings[FULCRUM_SWEEP_AXES_MOST + 1]; /* of the point */
     size_t setting_count;
+    bool follows;
+    size_t chain_next; /* the point that would go on with the chain of the last one */
 };
 
 enum fulcrum_status fulcrum_sweep_probe_new(const struct fulcrum_scenario *scenario,
@@ -74,6 +76,28 @@ const struct fulcrum_predictor *fulcrum_sweep_probe_predictor(
     return probe->predictor;
 }
 
+/*
+ * Neighbours are solved one after the other, each beginning where the last one ended:
+ * chains of so many points, whose ends do not depend on the number of threads. Where
+ * there are draws, they begin where their own point ended.
+ */
+enum { CHAIN = 16 };
+
+static bool has_chains(const struct fulcrum_sweep_plan *plan)
+{
+    return plan->predict.solver.method == FULCRUM_METHOD_FAST &&
+           plan->predict.draws < 1.0 && plan->only == NULL;
+}
+
+/* Whether a point goes on with a chain; those of a chain come in their order. */
+static bool follow_chain(struct fulcrum_sweep_probe *probe, size_t index)
+{
+    bool follows = index % CHAIN != 0 && index == probe->chain_next;
+    bool is_chained = has_chains(probe->plan) && (follows || index % CHAIN == 0);
+    probe->chain_next = is_chained ? index + 1 : SIZE_MAX;
+    return follows && is_chained;
+}
+
 /* The values of the axes, and no actors yet. */
 static void set_axes(
     struct fulcrum_sweep_probe *probe, const struct fulcrum_sweep_point *point)
@@ -99,6 +123,7 @@ static enum fulcrum_status predict_with_draws(struct fulcrum_sweep_probe *probe,
     struct fulcrum_point point = {probe->settings, probe->setting_count, 0, 0};
     struct fulcrum_predict_options options = probe->plan->predict;
     options.point_index = out->index;
+    options.follows = probe->follows;
     options.draws = draws;
     return fulcrum_predictor_run(
         probe->predictor, &point, &options, &out->prediction, err);
@@ -153,6 +178,7 @@ enum fulcrum_status fulcrum_sweep_probe_point(struct fulcrum_sweep_probe *probe,
     const struct fulcrum_sweep_plan *plan = probe->plan;
     enum fulcrum_status status = FULCRUM_OK;
     out->index = index;
+    probe->follows = follow_chain(probe, index);
     for (size_t i = plan->axis_count; i-- > 0;) {
         const struct fulcrum_sweep_axis *axis = &plan->axes[i];
         out->varied[i] = axis->values[index % axis->count];
@@ -692,7 +718,7 @@ const char *fulcrum_relative_name(size_t relative)
 
 /* Most points that a thread takes at once, and into how many runs a block is to be
  * parted for each thread, so that threads end at about the same time. */
-enum { RUN_MOST = 16, RUNS_PER_THREAD = 8 };
+enum { RUN_MOST = CHAIN, RUNS_PER_THREAD = 8 };
 
 /* Points of a block that a wish to see some soon does not cut off. The first block has
  * one per thread, so that progress shows early. */
@@ -853,7 +879,8 @@ static bool visit_all(const struct sweep *sweep)
 {
     size_t few_most = GSL_MAX(FEW_POINTS, FEW_POINTS_PER_THREAD * sweep->thread_count);
     size_t few = sweep->thread_count;
-    size_t run = 1;
+    size_t run_least = has_chains(sweep->plan) ? CHAIN : 1;
+    size_t run = run_least;
     bool stop = false;
     for (size_t start = 0; start < sweep->count && !stop;) {
         size_t most = GSL_MIN(FULCRUM_SWEEP_BLOCK, sweep->count - start);
@@ -863,8 +890,8 @@ static bool visit_all(const struct sweep *sweep)
         stop = sweep->visitor->visit(sweep->visitor->context, sweep->block, count);
         start = queue.next;
         few = GSL_MIN(2 * few, few_most);
-        run = GSL_MAX(
-            1, GSL_MIN(RUN_MOST, count / (RUNS_PER_THREAD * sweep->thread_count)));
+        run = GSL_MAX(run_least,
+            GSL_MIN(RUN_MOST, count / (RUNS_PER_THREAD * sweep->thread_count)));
     }
     return stop;
 }
