@@ -139,8 +139,9 @@ static double survivors(
 static void eliminate(double matrix[UNKNOWNS][UNKNOWNS + 1], int i)
 {
     const double *row = matrix[i];
+    double per_pivot = 1.0 / row[i];
     for (int k = i + 1; k < UNKNOWNS; k++) {
-        double factor = matrix[k][i] / row[i];
+        double factor = matrix[k][i] * per_pivot;
         for (int j = i; j <= UNKNOWNS; j++) {
             matrix[k][j] -= factor * row[j];
         }

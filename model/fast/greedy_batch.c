@@ -315,11 +315,13 @@ static void add_means(const struct problem *problem, const struct state *state,
 static bool is_kinked(const struct problem *problem, const struct state *plain)
 {
     const struct fulcrum_network *network = problem->network;
-    if (network->delay_s > 0.0 &&
-        network->actors > fulcrum_cpu_servers(&network->cpu)) {
+    bool comes_and_goes =
+        network->delay_s > 0.0 && network->actors > fulcrum_cpu_servers(&network->cpu);
+    if (comes_and_goes && plain->idle_frac > NEVER) {
         return true;
     }
-    double reach = places[ENDS - 1] * sqrt(plain->batch);
+    double echo = comes_and_goes ? MOST_ECHO : 0.0;
+    double reach = places[ENDS - 1] * sqrt(plain->batch / (1.0 - echo * echo));
     double most = fulcrum_min(
         problem->network->actors, plain->early[0] + plain->returning + reach);
     const struct fulcrum_drain_piece *piece = problem->drain->piece;

@@ -81,7 +81,7 @@ const struct fulcrum_predictor *fulcrum_sweep_probe_predictor(
  * chains of so many points, whose ends do not depend on the number of threads. Where
  * there are draws, they begin where their own point ended.
  */
-enum { CHAIN = 16 };
+enum { CHAIN = 64 };
 
 static bool has_chains(const struct fulcrum_sweep_plan *plan)
 {
