@@ -22,11 +22,6 @@ static double actor_cores(const struct fulcrum_cpu_station *cpu)
     return cpu->core_count * (1.0 - cpu->reserved_threads / cpu->thread_count);
 }
 
-double fulcrum_cpu_servers(const struct fulcrum_cpu_station *cpu)
-{
-    return cpu->thread_count - cpu->reserved_threads;
-}
-
 double fulcrum_cpu_whole_servers(const struct fulcrum_cpu_station *cpu)
 {
     return fulcrum_max(1.0, round(fulcrum_cpu_servers(cpu)));

@@ -41,7 +41,10 @@ struct fulcrum_cpu_station {
 double fulcrum_cpu_capacity(const struct fulcrum_cpu_station *cpu, double n);
 
 /* S = T - c_L: how many actors can step at once. */
-double fulcrum_cpu_servers(const struct fulcrum_cpu_station *cpu);
+static inline double fulcrum_cpu_servers(const struct fulcrum_cpu_station *cpu)
+{
+    return cpu->thread_count - cpu->reserved_threads;
+}
 
 /* S as a whole number, 1 at least. */
 double fulcrum_cpu_whole_servers(const struct fulcrum_cpu_station *cpu);

@@ -458,9 +458,14 @@ static double rough_short(const struct problem *problem, double batch, double pe
     return share * period;
 }
 
+/* Threads cannot finish a fixed batch in less. */
+static double least_period(const struct problem *problem)
+{
+    return is_fixed(problem) ? problem->network->batch_size / problem->servers : 0.0;
+}
+
 /* Where the search begins. */
-static struct start first_guess(
-    const struct problem *problem, double batch, double least)
+static struct start first_guess(const struct problem *problem, double batch)
 {
     const struct fulcrum_network *network = problem->network;
     if (!is_fixed(problem)) {
@@ -484,8 +489,8 @@ static struct start first_guess(
     struct fulcrum_batch_service pace = fulcrum_batch_service_unhurried(
         network, problem->gpu_stretch, network->batch_size);
     double turn_s = pace.latency_s + 1.5 * mean_s;
-    double period = fulcrum_max(
-        1.1 * least, network->batch_size / network->actors * turn_s / mean_s);
+    double period = fulcrum_max(1.1 * least_period(problem),
+        network->batch_size / network->actors * turn_s / mean_s);
     return (struct start){period, rough_short(problem, network->batch_size, period)};
 }
 
@@ -547,95 +552,138 @@ static bool take_step(const struct trial *trial, double slope[2][2], double step
  * Period and its short part at once, by Newton's method with Broyden's updates: a third
  * of the work of nested searches where it succeeds, which it does nearly always.
  * False where it does not.
+ *   trial, slope  where it begins; at the end where it is
  */
-static bool solve_jointly(const struct problem *problem, const struct start *first,
-    struct fulcrum_hints *hints, struct orbit *orbit)
+static bool solve_jointly(const struct problem *problem, struct trial *trial,
+    double slope[2][2], struct orbit *orbit)
 {
-    struct trial trial = {.place = {first->period, first->short_until}};
-    double slope[2][2];
-    double step[2];
     double enough = tolerance(problem);
-    bool has_hints = hints->short_period.last > 0.0;
-    if (has_hints) {
-        trial.place[0] *= fulcrum_hint_next(&hints->short_period);
-        trial.place[1] *= fulcrum_hint_next(&hints->short_until);
-        trial.place[1] = fulcrum_min(trial.place[1], MOST_ROUGH_SHARE * trial.place[0]);
-    }
-    try_place(problem, &trial, orbit);
-    if (has_hints) {
-        for (int i = 0; i < 4; i++) {
-            slope[i / 2][i % 2] = hints->slope[i / 2][i % 2] / trial.place[i % 2];
-        }
-    } else {
-        find_slopes(problem, &trial, slope);
-    }
-    for (int i = 0; i < JOINT_STEPS; i++) {
-        if (!take_step(&trial, slope, step)) {
+    double step[2];
+    for (int i = 0; !(fabs(trial->gap[0]) + fabs(trial->gap[1]) < enough); i++) {
+        if (i == JOINT_STEPS || !take_step(trial, slope, step)) {
             return false;
         }
         struct trial next = {
-            .place = {trial.place[0] + step[0], trial.place[1] + step[1]}};
+            .place = {trial->place[0] + step[0], trial->place[1] + step[1]}};
         try_place(problem, &next, orbit);
-        if (fabs(next.gap[0]) + fabs(next.gap[1]) < enough) {
-            fulcrum_hint_set(&hints->short_period, next.place[0] / first->period, 0.0);
-            fulcrum_hint_set(
-                &hints->short_until, next.place[1] / first->short_until, 0.0);
-            for (int k = 0; k < 4; k++) {
-                hints->slope[k / 2][k % 2] = slope[k / 2][k % 2] * next.place[k % 2];
-            }
-            /* The equations have other roots, of no meaning. */
-            return orbit->batch > 0.0 && orbit->batch <= problem->network->actors;
-        }
         /* Broyden's update: the slopes along the step become those that were seen. */
         double length = step[0] * step[0] + step[1] * step[1];
         for (int k = 0; k < 2; k++) {
-            double seen = next.gap[k] - trial.gap[k];
+            double seen = next.gap[k] - trial->gap[k];
             double miss = seen - slope[k][0] * step[0] - slope[k][1] * step[1];
             slope[k][0] += miss * step[0] / length;
             slope[k][1] += miss * step[1] / length;
         }
-        trial = next;
+        *trial = next;
     }
-    return false;
+    /* The equations have other roots, of no meaning. */
+    return orbit->batch > 0.0 && orbit->batch <= problem->network->actors;
+}
+
+/* What hints are factors of: a batch after the other, and threads that work it off. */
+static struct start estimate(const struct problem *problem, double batch)
+{
+    const struct fulcrum_network *network = problem->network;
+    if (is_fixed(problem) || !(batch > 0.0)) {
+        batch = is_fixed(problem) ? network->batch_size : network->actors / 3.0;
+    }
+    struct fulcrum_batch_service pace =
+        fulcrum_batch_service_of(network, problem->gpu_stretch, batch);
+    return (struct start){
+        pace.interval_s / network->step.mean_s, batch / problem->servers};
+}
+
+static void set_short_hints(struct fulcrum_hints *hints, const struct start *first,
+    const struct trial *trial, double slope[2][2])
+{
+    if (!hints->is_short) {
+        hints->period.count = 0;
+        hints->other.count = 0;
+        hints->is_short = true;
+    }
+    fulcrum_hint_set(&hints->period, trial->place[0] / first->period, 0.0);
+    fulcrum_hint_set(&hints->other, trial->place[1] / first->short_until, 0.0);
+    for (int k = 0; k < 4; k++) {
+        hints->slope[k / 2][k % 2] = slope[k / 2][k % 2] * trial->place[k % 2];
+    }
+}
+
+/* Begins where a network much like this one ended, whose threads were short. */
+static bool solve_like_the_last(const struct problem *problem,
+    const struct start *first, struct fulcrum_hints *hints, struct orbit *orbit)
+{
+    double slope[2][2];
+    struct trial trial = {.place = {fulcrum_hint_next(&hints->period) * first->period,
+                              fulcrum_hint_next(&hints->other) * first->short_until}};
+    trial.place[1] = fulcrum_min(trial.place[1], MOST_ROUGH_SHARE * trial.place[0]);
+    for (int k = 0; k < 4; k++) {
+        slope[k / 2][k % 2] = hints->slope[k / 2][k % 2] / trial.place[k % 2];
+    }
+    try_place(problem, &trial, orbit);
+    bool is_solved = solve_jointly(problem, &trial, slope, orbit);
+    if (is_solved) {
+        set_short_hints(hints, first, &trial, slope);
+    }
+    return is_solved;
+}
+
+/* Both unknowns one inside the other; `period` is where to begin without hints. */
+static void solve_nested(const struct problem *problem, double period,
+    const struct start *first, struct fulcrum_hints *hints, struct orbit *orbit)
+{
+    const struct fulcrum_network *network = problem->network;
+    bool has_hints = hints->period.count > 0;
+    period = has_hints ? first->period * fulcrum_hint_next(&hints->period) : period;
+    struct guess guess = {.share = FIRST_SHARE, .share_slope = 1.0};
+    if (has_hints) {
+        guess.batch = fulcrum_hint_next(&hints->other) * network->actors;
+        guess.batch_slope = hints->other.slope / guess.batch;
+    }
+    struct fulcrum_root root = {.low = least_period(problem),
+        .high = (double)INFINITY,
+        .x = period,
+        .slope = (has_hints ? hints->period.slope : 1.0) / period,
+        .tolerance_rel = tolerance(problem)};
+    do {
+        set_orbit(problem, root.x, &guess, orbit);
+    } while (fulcrum_root_next(&root, period_gap(problem, orbit)));
+    fulcrum_hint_set(&hints->period, root.x / first->period, root.slope * root.x);
+    fulcrum_hint_set(
+        &hints->other, guess.batch / network->actors, guess.batch_slope * guess.batch);
+    if (guess.is_short || !(guess.batch > 0.0)) {
+        hints->period.count = 0;
+        hints->other.count = 0;
+    }
 }
 
 static void solve(const struct problem *problem, double batch,
     struct fulcrum_hints *hints, struct orbit *orbit)
 {
-    const struct fulcrum_network *network = problem->network;
-    double least = is_fixed(problem) ? network->batch_size / problem->servers : 0.0;
-    struct start first = first_guess(problem, batch, least);
-    if (network->actors > problem->servers && first.short_until > 0.0) {
-        bool had_hints = hints->short_period.last > 0.0;
-        if (solve_jointly(problem, &first, hints, orbit)) {
+    struct start reference = estimate(problem, batch);
+    bool has_hints = hints->period.count > 0;
+    if (has_hints && hints->is_short &&
+        solve_like_the_last(problem, &reference, hints, orbit)) {
+        return;
+    }
+    if (has_hints && !hints->is_short) {
+        solve_nested(problem, reference.period, &reference, hints, orbit);
+        return;
+    }
+    struct start first = first_guess(problem, batch);
+    hints->is_short = false;
+    hints->period.count = 0;
+    hints->other.count = 0;
+    if (problem->network->actors > problem->servers && first.short_until > 0.0) {
+        double slope[2][2];
+        struct trial trial = {.place = {first.period, first.short_until}};
+        try_place(problem, &trial, orbit);
+        find_slopes(problem, &trial, slope);
+        if (solve_jointly(problem, &trial, slope, orbit)) {
+            set_short_hints(hints, &reference, &trial, slope);
             return;
         }
-        hints->short_period.last = 0.0;
-        if (had_hints && solve_jointly(problem, &first, hints, orbit)) {
-            return;
-        }
     }
-    bool has_hints = hints->free_period.last > 0.0;
-    double place = first.period * fulcrum_hint_next(&hints->free_period);
-    struct guess guess = {.share = FIRST_SHARE, .share_slope = 1.0};
-    if (hints->free_batch.last > 0.0) {
-        guess.batch = fulcrum_hint_next(&hints->free_batch) * network->actors;
-        guess.batch_slope = hints->free_batch.slope / guess.batch;
-    }
-    struct fulcrum_root root = {.low = least,
-        .high = (double)INFINITY,
-        .x = place,
-        .slope = (has_hints ? hints->free_period.slope : 1.0) / place,
-        .tolerance_rel = tolerance(problem)};
-    do {
-        set_orbit(problem, root.x, &guess, orbit);
-    } while (fulcrum_root_next(&root, period_gap(problem, orbit)));
-    if (!guess.is_short) {
-        fulcrum_hint_set(
-            &hints->free_period, root.x / first.period, root.slope * root.x);
-        fulcrum_hint_set(&hints->free_batch, guess.batch / network->actors,
-            guess.batch_slope * guess.batch);
-    }
+    solve_nested(problem, first.period, &reference, hints, orbit);
 }
 
 /* Means over time by the trapezoidal rule, node by node. */
@@ -644,8 +692,8 @@ static void add_means(
 {
     const struct fulcrum_cpu_station *cpu = &problem->network->cpu;
     double cores = cpu->core_count * problem->servers / cpu->thread_count;
-    if (orbit->short_until > 0.0) {
-        add_inner_nodes(problem, orbit);
+    if (orbit->short_until > 0.0 && problem->linear_pace_s > 0.0) {
+        add_inner_nodes(problem, orbit); /* else the times needed them */
     }
     double waiting = 0.0;
     for (int j = 0; j < SLICES; j++) {

@@ -245,7 +245,7 @@ static void solve(const struct problem *problem, double guess, struct state *sta
     double first = fulcrum_hint_next(hint) * guess;
     struct fulcrum_root root = {.high = actors,
         .x = fulcrum_min(first, 0.999 * actors),
-        .slope = hint->last > 0.0 ? hint->slope : 1.0,
+        .slope = hint->count > 0 ? hint->slope : 1.0,
         .tolerance_rel = TOLERANCE};
     do {
         set_state(problem, root.x, state);

@@ -10,29 +10,37 @@
 #include "model/network/network.h"
 
 /*
- * An unknown of the last network and of the one before, as a factor of where its search
- * began without hints: neighbours in a sweep change it little, and evenly.
+ * An unknown of the networks before, as a factor of a first estimate. Neighbours in a
+ * sweep change it little and evenly: a polynomial goes on.
  */
+enum { FULCRUM_HINT_MOST = 4 };
 struct fulcrum_hint {
-    double last; /* 0: not known */
-    double before;
-    double earlier;
-    double slope; /* of the gap by the logarithm of the unknown */
+    size_t count;                     /* 0: nothing is known */
+    double factor[FULCRUM_HINT_MOST]; /* of the last network, and of those before it */
+    double slope;                     /* of the gap by the logarithm of the unknown */
 };
 
 /* The factor to begin with; 1 where nothing is known. */
 static inline double fulcrum_hint_next(const struct fulcrum_hint *hint)
 {
-    double line = 2.0 * hint->last - hint->before;
-    double bow = 3.0 * (hint->last - hint->before) + hint->earlier;
-    double next = hint->earlier > 0.0 ? bow : hint->before > 0.0 ? line : hint->last;
+    static const double weight[FULCRUM_HINT_MOST][FULCRUM_HINT_MOST] = {
+        {1.0}, {2.0, -1.0}, {3.0, -3.0, 1.0}, {4.0, -6.0, 4.0, -1.0}};
+    double next = 0.0;
+    for (size_t i = 0; i < hint->count; i++) {
+        next += weight[hint->count - 1][i] * hint->factor[i];
+    }
     return next > 0.0 ? next : 1.0;
 }
 
 static inline void fulcrum_hint_set(
     struct fulcrum_hint *hint, double factor, double slope)
 {
-    *hint = (struct fulcrum_hint){factor, hint->last, hint->before, slope};
+    for (size_t i = FULCRUM_HINT_MOST - 1; i > 0; i--) {
+        hint->factor[i] = hint->factor[i - 1];
+    }
+    hint->factor[0] = factor;
+    hint->slope = slope;
+    hint->count += hint->count < FULCRUM_HINT_MOST;
 }
 
 /*
@@ -44,13 +52,12 @@ struct fulcrum_hints {
     struct fulcrum_hint fluid;    /* batch size of the mean-field equation */
     struct fulcrum_hint smooth;   /* the same, averaged over chance */
     struct fulcrum_hint tireless; /* and of a GPU that never idles */
-    /* Of the cohort equation where threads are short for a part of the period. */
-    struct fulcrum_hint short_period;
-    struct fulcrum_hint short_until;
-    double slope[2][2]; /* of both gaps by the logarithms of these two */
-    /* And where they never are. */
-    struct fulcrum_hint free_period;
-    struct fulcrum_hint free_batch;
+    /* Of the cohort equation, whose threads are short for a part of the period or never
+     * (then the other unknown is the batch size). */
+    bool is_short;
+    struct fulcrum_hint period;
+    struct fulcrum_hint other;
+    double slope[2][2]; /* of both gaps by the logarithms of both, where they are */
 };
 
 /* Greedy batches by the embedded mean-field equation (9). */

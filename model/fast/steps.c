@@ -21,37 +21,6 @@
 
 #include "model/number.h"
 
-/* How often batches of a size can start and how long each takes. */
-
-struct fulcrum_batch_service fulcrum_batch_service_unhurried(
-    const struct fulcrum_network *network, double gpu_stretch, double size)
-{
-    size = fulcrum_max(1.0, size);
-    struct fulcrum_batch_service pace = {
-        .host_s = fulcrum_batch_time(&network->host, size),
-        .gpu_s = gpu_stretch * fulcrum_batch_time(&network->gpu, size)};
-    double service_s = pace.host_s + pace.gpu_s + network->server_wake_mean_s;
-    double depth = pace.host_s > 0.0 ? network->depth : 1.0;
-    pace.interval_s = depth > 1.0 ? fulcrum_max(pace.host_s, pace.gpu_s) : service_s;
-    pace.latency_s = service_s + network->delay_s;
-    return pace;
-}
-
-/*
- * With a slow GPU, all `depth` batches are inside all the time: a batch starts when one
- * leaves, and waits for those ahead of it.
- */
-struct fulcrum_batch_service fulcrum_batch_service_of(
-    const struct fulcrum_network *network, double gpu_stretch, double size)
-{
-    struct fulcrum_batch_service pace =
-        fulcrum_batch_service_unhurried(network, gpu_stretch, size);
-    if (pace.host_s > 0.0 && network->depth > 1.0 && pace.gpu_s > pace.host_s) {
-        pace.latency_s = network->depth * pace.gpu_s + network->delay_s;
-    }
-    return pace;
-}
-
 /*
  * The random length of an environment step. A law is chosen by name and set by its mean
  * and coefficient of variation, so that a measured cv can be given to any of them

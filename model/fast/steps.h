@@ -7,6 +7,7 @@
 #include <stdbool.h>
 
 #include "model/network/network.h"
+#include "model/number.h"
 
 /* Roots of functions that rise, one evaluation at a time. */
 
@@ -77,15 +78,38 @@ struct fulcrum_batch_service {
 };
 
 /*
- * For batches of `size` >= 1 that always have actors waiting for them.
+ * For batches of `size` >= 1 that have to form: nothing waits between host and GPU.
  *   gpu_stretch  GPU times are multiplied by it, >= 1
  */
-struct fulcrum_batch_service fulcrum_batch_service_of(
-    const struct fulcrum_network *network, double gpu_stretch, double size);
+static inline struct fulcrum_batch_service fulcrum_batch_service_unhurried(
+    const struct fulcrum_network *network, double gpu_stretch, double size)
+{
+    size = fulcrum_max(1.0, size);
+    struct fulcrum_batch_service pace = {
+        .host_s = fulcrum_batch_time(&network->host, size),
+        .gpu_s = gpu_stretch * fulcrum_batch_time(&network->gpu, size)};
+    double service_s = pace.host_s + pace.gpu_s + network->server_wake_mean_s;
+    double depth = pace.host_s > 0.0 ? network->depth : 1.0;
+    pace.interval_s = depth > 1.0 ? fulcrum_max(pace.host_s, pace.gpu_s) : service_s;
+    pace.latency_s = service_s + network->delay_s;
+    return pace;
+}
 
-/* The same for batches that have to form: nothing waits between host and GPU. */
-struct fulcrum_batch_service fulcrum_batch_service_unhurried(
-    const struct fulcrum_network *network, double gpu_stretch, double size);
+/*
+ * The same for batches that always have actors waiting for them. With a slow GPU, all
+ * `depth` batches are inside all the time: a batch starts when one leaves, and waits
+ * for those ahead of it.
+ */
+static inline struct fulcrum_batch_service fulcrum_batch_service_of(
+    const struct fulcrum_network *network, double gpu_stretch, double size)
+{
+    struct fulcrum_batch_service pace =
+        fulcrum_batch_service_unhurried(network, gpu_stretch, size);
+    if (pace.host_s > 0.0 && network->depth > 1.0 && pace.gpu_s > pace.host_s) {
+        pace.latency_s = network->depth * pace.gpu_s + network->delay_s;
+    }
+    return pace;
+}
 
 /* What a fast method says of the mean cycle of a network. */
 

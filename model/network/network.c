@@ -21,12 +21,9 @@ static double beyond_point(const struct fulcrum_batch_time *time, size_t i, doub
     return shifted_s > 0.0 ? shifted_s : 0.0;
 }
 
-double fulcrum_batch_time(const struct fulcrum_batch_time *time, double size)
+double fulcrum_batch_time_in_table(const struct fulcrum_batch_time *time, double size)
 {
     assert(size > 0.0);
-    if (time->count == 0) {
-        return on_line(time, size);
-    }
     if (size <= time->size[0]) {
         return beyond_point(time, 0, size);
     }

@@ -91,7 +91,13 @@ FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_network_check(
     const struct fulcrum_network *network, struct fulcrum_error *err);
 
 /* Service time of a batch of `size` >= 1 items, in seconds. */
-double fulcrum_batch_time(const struct fulcrum_batch_time *time, double size);
+double fulcrum_batch_time_in_table(const struct fulcrum_batch_time *time, double size);
+static inline double fulcrum_batch_time(
+    const struct fulcrum_batch_time *time, double size)
+{
+    return time->count > 0 ? fulcrum_batch_time_in_table(time, size)
+                           : time->per_batch_s + time->per_item_s * size;
+}
 
 /* Whether any batch takes time: whether there is such a stage at all. */
 bool fulcrum_batch_takes_time(const struct fulcrum_batch_time *time);
