@@ -33,7 +33,7 @@ enum { SLICES = 3, UNKNOWNS = SLICES + 1, NODES = 4, LAST_NODE = NODES - 1 };
  * Relative errors of roots: of the period (solved jointly: of both gaps together), and
  * of what is solved anew for each period tried, fine enough not to show in the former.
  */
-#define TOLERANCE       1e-9
+#define TOLERANCE       2e-10
 #define INNER_TOLERANCE 1e-11
 
 /*
@@ -124,22 +124,22 @@ static double survivors(
     struct fulcrum_step_sums sums =
         fulcrum_step_sums_at(problem->table, orbit->period, age);
     double sum = orbit->burst * sums.left;
+    double per_slice = 1.0 / slice;
     double older = sums.area;
     for (int j = 0; j < SLICES; j++) {
         double youngest = fulcrum_max(0.0, age - (double)(j + 1) * slice);
         double area =
             fulcrum_step_cohorts_area(problem->table, orbit->period, youngest);
-        sum += orbit->starts[j] * (area - older) / slice;
+        sum += orbit->starts[j] * (area - older) * per_slice;
         older = area;
     }
     return sum;
 }
 
 /* Takes row i off those below it, so that nothing is left in their column i. */
-static void eliminate(double matrix[UNKNOWNS][UNKNOWNS + 1], int i)
+static void eliminate(double matrix[UNKNOWNS][UNKNOWNS + 1], int i, double per_pivot)
 {
     const double *row = matrix[i];
-    double per_pivot = 1.0 / row[i];
     for (int k = i + 1; k < UNKNOWNS; k++) {
         double factor = matrix[k][i] * per_pivot;
         for (int j = i; j <= UNKNOWNS; j++) {
@@ -175,6 +175,7 @@ static struct slice_tails slice_tails(
     const struct problem *problem, double period, double slice)
 {
     struct slice_tails out;
+    double per_slice = 1.0 / slice;
     struct fulcrum_step_sums young = fulcrum_step_sums_at(problem->table, period, 0.0);
     double old = fulcrum_step_cohorts_area(problem->table, period, period);
     out.burst[0] = young.left;
@@ -183,10 +184,10 @@ static struct slice_tails slice_tails(
         struct fulcrum_step_sums sums =
             fulcrum_step_sums_at(problem->table, period, later);
         out.burst[k + 1] = sums.left;
-        out.after[k] = (young.area - sums.area) / slice;
+        out.after[k] = (young.area - sums.area) * per_slice;
         young = sums;
         double next = fulcrum_step_cohorts_area(problem->table, period, period - later);
-        out.before[k] = (next - old) / slice;
+        out.before[k] = (next - old) * per_slice;
         old = next;
     }
     return out;
@@ -242,12 +243,14 @@ static void add_inner_nodes(const struct problem *problem, struct orbit *orbit)
 static void set_short(const struct problem *problem, double period, double short_until,
     struct orbit *orbit)
 {
-    *orbit = (struct orbit){.period = period, .short_until = short_until};
+    orbit->period = period;
+    orbit->short_until = short_until;
     /* The starts that keep all threads busy at the ends of the slices. */
     double slice = orbit->short_until / SLICES;
     struct slice_tails tails = slice_tails(problem, orbit->period, slice);
     double matrix[UNKNOWNS][UNKNOWNS + 1];
-    double starts[UNKNOWNS] = {0.0};
+    double per_pivot[UNKNOWNS];
+    double starts[UNKNOWNS];
     for (int i = 0; i < UNKNOWNS; i++) {
         matrix[i][0] = tails.burst[i];
         for (int j = 0; j < SLICES; j++) {
@@ -263,10 +266,10 @@ static void set_short(const struct problem *problem, double period, double short
      */
     for (int i = 0; i < UNKNOWNS; i++) {
         pivot(matrix, i);
-        if (fabs(matrix[i][i]) > 0.0) {
-            eliminate(matrix, i);
-        } else {
-            matrix[i][i] = SINGULAR;
+        bool is_singular = !(fabs(matrix[i][i]) > 0.0);
+        per_pivot[i] = 1.0 / (is_singular ? SINGULAR : matrix[i][i]);
+        if (!is_singular) {
+            eliminate(matrix, i, per_pivot[i]);
         }
     }
     for (int i = UNKNOWNS - 1; i >= 0; i--) {
@@ -274,7 +277,7 @@ static void set_short(const struct problem *problem, double period, double short
         for (int j = i + 1; j < UNKNOWNS; j++) {
             sum -= matrix[i][j] * starts[j];
         }
-        starts[i] = sum / matrix[i][i];
+        starts[i] = sum * per_pivot[i];
     }
     orbit->burst = starts[0];
     orbit->batch = starts[0];
@@ -584,9 +587,7 @@ static bool solve_jointly(const struct problem *problem, struct trial *trial,
 static struct start estimate(const struct problem *problem, double batch)
 {
     const struct fulcrum_network *network = problem->network;
-    if (is_fixed(problem) || !(batch > 0.0)) {
-        batch = is_fixed(problem) ? network->batch_size : network->actors / 3.0;
-    }
+    batch = batch > 0.0 ? batch : network->actors / 3.0;
     struct fulcrum_batch_service pace =
         fulcrum_batch_service_of(network, problem->gpu_stretch, batch);
     return (struct start){

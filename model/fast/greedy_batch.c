@@ -41,6 +41,7 @@ static const double plain_share[1] = {1.0};
 #define BEFORE   (1.0 - 1e-12)
 #define NEVER    1e-12 /* chance to idle, below which the GPU does not */
 #define LN_NEVER (-27.7)
+#define SURELY   4.0 /* times that, for a rate before it is averaged over chance */
 
 /* Mean step over the time of a batch: shorter ones are over when it ends, whatever
  * their law. */
@@ -108,12 +109,14 @@ static double present(const struct problem *problem, double outside)
 /*
  * c(n) while nobody waits for the GPU: those in a delay come and go, each for himself,
  * so that the number at the CPU is binomial.
+ *   enough  a rate from which on it does not matter
  */
-static double idle_rate(const struct problem *problem, double outside)
+static double idle_rate(const struct problem *problem, double outside, double enough)
 {
     double n = present(problem, outside);
-    if (!problem->smooths || problem->network->delay_s <= 0.0) {
-        return fulcrum_cpu_drain_rate(problem->drain, n);
+    double middle = fulcrum_cpu_drain_rate(problem->drain, n);
+    if (!problem->smooths || problem->network->delay_s <= 0.0 || middle > enough) {
+        return middle;
     }
     double sd = QUEUE_SPREAD * sqrt(n * fulcrum_max(0.0, 1.0 - n / outside));
     double rate = 0.0;
@@ -175,12 +178,15 @@ static void set_state(const struct problem *problem, double batch, struct state 
     state->idle_frac = 0.0;
     state->idle_s = 0.0;
     if (problem->idles) {
-        double rate = idle_rate(problem, network->actors - state->batch);
-        double nobody = -rate * state->pace.interval_s / network->step.mean_s;
+        double batch_means = state->pace.interval_s / network->step.mean_s;
+        double rate = idle_rate(
+            problem, network->actors - state->batch, -SURELY * LN_NEVER / batch_means);
+        double nobody = -rate * batch_means;
         state->idle_frac = nobody > LN_NEVER ? exp(nobody) : 0.0;
         if (state->idle_frac > NEVER) {
-            state->idle_s = state->idle_frac * network->step.mean_s /
-                            fulcrum_max(1e-300, idle_rate(problem, network->actors));
+            state->idle_s =
+                state->idle_frac * network->step.mean_s /
+                fulcrum_max(1e-300, idle_rate(problem, network->actors, INFINITY));
         }
     }
     double early = find_returning(problem, state);

@@ -234,7 +234,7 @@ static enum fulcrum_status solve_greedy(struct fulcrum_steady *steady,
     double cv = fulcrum_step_cv(&network->step);
     double chance = field.cycle.steps_per_s / field.plain_steps_per_s;
     double stays_frac = field.plain_least / field.cycle.batch;
-    if (field.lawful && network->actors > servers) {
+    if (field.lawful && network->actors > servers && fabs(chance - 1.0) > 0.0) {
         chance = pow(chance, fulcrum_min(1.0, cv));
     }
     *out = field.cycle;
@@ -267,8 +267,10 @@ static double solve_cohorts(struct fulcrum_steady *steady, double gpu_stretch,
     struct fulcrum_cycle *out, unsigned *flags)
 {
     const struct fulcrum_network *network = &steady->network;
-    struct fulcrum_cohort cohort = fulcrum_cohort_solve(
-        network, table_of(steady), gpu_stretch, 0.0, next_hints(steady));
+    /* Fixed batches may have several orbits: hints could choose another one. */
+    struct fulcrum_hints none = {.is_set = false};
+    struct fulcrum_cohort cohort =
+        fulcrum_cohort_solve(network, table_of(steady), gpu_stretch, 0.0, &none);
     struct fulcrum_batch_service pace =
         fulcrum_batch_service_unhurried(network, gpu_stretch, network->batch_size);
     *out = cohort.cycle;

@@ -22,7 +22,8 @@ static struct fulcrum_cohort solve(const struct fulcrum_network *network)
     struct fulcrum_step_table table;
     ASSERT_OK(fulcrum_network_check(network, NULL));
     fulcrum_step_table_init(&table, &network->step);
-    return fulcrum_cohort_solve(network, &table, 1.0, 0.0);
+    struct fulcrum_hints hints = {.is_set = false};
+    return fulcrum_cohort_solve(network, &table, 1.0, 0.0, &hints);
 }
 
 /* N = b [1 + 1 / (1 - exp(-t))], (8), whose sum is a geometric series. */
@@ -145,9 +146,10 @@ TEST(test_exponential_cohorts_are_the_fluid_of_the_mean_field)
         network.gpu.per_batch_s = times[i / 5 % 4];
         network.delay_s = i < 20 ? 0.0 : 0.25;
         struct fulcrum_cpu_drain drain;
+        struct fulcrum_hints hints = {.is_set = false};
         fulcrum_cpu_drain_init(&drain, &network.cpu, network.actors, 1.0);
         struct fulcrum_greedy_batch field =
-            fulcrum_greedy_batch_solve(&network, &drain, 1.0);
+            fulcrum_greedy_batch_solve(&network, &drain, 1.0, &hints);
         assert_close(
             "X", solve(&network).cycle.steps_per_s, field.plain_steps_per_s, 0.006);
     }
@@ -161,8 +163,9 @@ static void assert_guesses(const struct fulcrum_network *network)
     fulcrum_step_table_init(&table, &network->step);
     for (size_t i = 0; i < LENGTH(factors); i++) {
         double batch = fmin(network->actors, factors[i] * cohort.cycle.batch);
+        struct fulcrum_hints hints = {.is_set = false};
         double rate =
-            fulcrum_cohort_solve(network, &table, 1.0, batch).cycle.steps_per_s;
+            fulcrum_cohort_solve(network, &table, 1.0, batch, &hints).cycle.steps_per_s;
         assert_close("X", rate, cohort.cycle.steps_per_s, 1e-4);
     }
 }

@@ -35,10 +35,10 @@ static struct fulcrum_network half_batches(double actors, double servers, double
 
 static struct fulcrum_solution fast(const struct fulcrum_network *network)
 {
-    struct fulcrum_step_table table = {.count = 0};
+    struct fulcrum_fast_room room = {.table.count = 0};
     struct fulcrum_solution out = {.steps_per_s = 0.0};
     ASSERT_OK(fulcrum_network_check(network, NULL));
-    ASSERT_OK(fulcrum_fast_solve(network, &table, &out, NULL));
+    ASSERT_OK(fulcrum_fast_solve(network, &room, &out, NULL));
     CU_ASSERT_EQUAL(out.method, FULCRUM_METHOD_FAST);
     CU_ASSERT(out.error_rel > 0.0 && out.has_interval == 0);
     CU_ASSERT_EQUAL(out.simulated_steps, 0.0);
@@ -335,13 +335,14 @@ KIND_TEST(test_times_have_no_unit)
 TEST(test_a_kept_table_changes_nothing)
 {
     struct kind kinds[KINDS];
-    struct fulcrum_step_table table = {.count = 0};
+    struct fulcrum_fast_room room = {.table.count = 0};
     make_kinds(kinds);
     for (size_t i = 0; i < 2 * (size_t)KINDS; i++) {
         struct fulcrum_network network = kinds[i % KINDS].network;
         network.step.cv = i % 3 == 0 ? 0.4 : 0.5;
         struct fulcrum_solution kept = {.steps_per_s = 0.0};
-        ASSERT_OK(fulcrum_fast_solve(&network, &table, &kept, NULL));
+        fulcrum_fast_forget(&room);
+        ASSERT_OK(fulcrum_fast_solve(&network, &room, &kept, NULL));
         struct fulcrum_solution fresh = fast(&network);
         CU_ASSERT_EQUAL(kept.steps_per_s, fresh.steps_per_s);
         CU_ASSERT_EQUAL(kept.residence.host_s, fresh.residence.host_s);
@@ -653,6 +654,44 @@ TEST(test_no_simulation_exceeds_it)
             fulcrum_random_network(domain, 5, i / FULCRUM_DOMAIN_COUNT);
         if (network.actors <= 5000.0) {
             assert_bound(network, i);
+        }
+    }
+}
+
+/* Where no rhythm can be told from another, which one is found may depend on hints. */
+static void assert_same(const struct fulcrum_network *network,
+    struct fulcrum_fast_room *room, double error_rel)
+{
+    struct fulcrum_solution kept = {.steps_per_s = 0.0};
+    struct fulcrum_solution fresh = fast(network);
+    ASSERT_OK(fulcrum_fast_solve(network, room, &kept, NULL));
+    if (((kept.flags | fresh.flags) & (unsigned)FULCRUM_FLAG_MULTISTABLE) == 0U) {
+        CU_ASSERT_EQUAL(kept.flags, fresh.flags);
+        assert_close("X", kept.steps_per_s, fresh.steps_per_s, error_rel);
+        assert_close("batch", kept.mean_batch, fresh.mean_batch, error_rel);
+        assert_close("threads", kept.cpu_thread_busy_frac, fresh.cpu_thread_busy_frac,
+            error_rel);
+        assert_close(
+            "CPU", kept.residence.cpu_s, fresh.residence.cpu_s, 10.0 * error_rel);
+    }
+}
+
+/* Neighbours along an axis, and strangers: hints save time and change nothing. */
+TEST(test_hints_change_nothing)
+{
+    static const enum fulcrum_domain domains[] = {FULCRUM_DOMAIN_GREEDY,
+        FULCRUM_DOMAIN_MACHINE, FULCRUM_DOMAIN_TRAINING, FULCRUM_DOMAIN_WIDE,
+        FULCRUM_DOMAIN_FIXED};
+    enum { NETWORKS = 20 * LENGTH(domains), NEIGHBOURS = 12 };
+    struct fulcrum_fast_room room = {.table.count = 0};
+    for (size_t i = 0; i < NETWORKS; i++) {
+        struct fulcrum_network network =
+            fulcrum_random_network(domains[i % LENGTH(domains)], 7, i);
+        double actors = network.actors;
+        bool is_fixed = network.policy == FULCRUM_BATCH_FIXED;
+        for (size_t k = 0; k < NEIGHBOURS && !(is_fixed && k > 0); k++) {
+            network.actors = ceil(actors * (1.0 + 0.01 * (double)k));
+            assert_same(&network, &room, 1e-9);
         }
     }
 }

@@ -20,7 +20,8 @@ static struct fulcrum_greedy_batch solve(const struct fulcrum_network *network)
     ASSERT_OK(fulcrum_network_check(network, NULL));
     fulcrum_cpu_drain_init(
         &drain, &network->cpu, network->actors, network->step.mean_s);
-    return fulcrum_greedy_batch_solve(network, &drain, 1.0);
+    struct fulcrum_hints hints = {.is_set = false};
+    return fulcrum_greedy_batch_solve(network, &drain, 1.0, &hints);
 }
 
 /* b = (N - b) (1 - exp(-t)): with a constant t a line in b. */

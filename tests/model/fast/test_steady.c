@@ -24,11 +24,11 @@ static struct fulcrum_network fixed(double actors, double servers, double size)
 static struct fulcrum_cycle solve(
     const struct fulcrum_network *network, double gpu_stretch, unsigned *flags)
 {
-    struct fulcrum_step_table table = {.count = 0};
+    struct fulcrum_fast_room room = {.table.count = 0};
     struct fulcrum_steady steady;
     struct fulcrum_cycle cycle = {.batch = 0.0};
     ASSERT_OK(fulcrum_network_check(network, NULL));
-    fulcrum_steady_init(&steady, network, &table);
+    fulcrum_steady_init(&steady, network, &room);
     ASSERT_OK(fulcrum_steady_solve(&steady, gpu_stretch, &cycle, flags, NULL));
     return cycle;
 }
@@ -57,17 +57,17 @@ TEST(test_one_actor_waits_for_nobody)
 /* Limits nobody reaches and batches of exactly one have simpler names. */
 TEST(test_networks_are_simplified)
 {
-    struct fulcrum_step_table table = {.count = 0};
+    struct fulcrum_fast_room room = {.table.count = 0};
     struct fulcrum_steady steady;
     struct fulcrum_network network = plain(32, 40, 0.2);
     network.batch_size = 40.0;
-    fulcrum_steady_init(&steady, &network, &table);
+    fulcrum_steady_init(&steady, &network, &room);
     CU_ASSERT_EQUAL(steady.network.batch_size, 0.0);
     network.batch_size = 31.0;
-    fulcrum_steady_init(&steady, &network, &table);
+    fulcrum_steady_init(&steady, &network, &room);
     CU_ASSERT_EQUAL(steady.network.batch_size, 31.0);
     network = fixed(32, 40, 1);
-    fulcrum_steady_init(&steady, &network, &table);
+    fulcrum_steady_init(&steady, &network, &room);
     CU_ASSERT_EQUAL(steady.network.policy, FULCRUM_BATCH_GREEDY);
     CU_ASSERT_EQUAL(steady.network.batch_size, 1.0);
 }
@@ -75,15 +75,15 @@ TEST(test_networks_are_simplified)
 /* No service time is 0, but one that was is a millionth of a round trip at most. */
 TEST(test_no_time_is_hardly_any)
 {
-    struct fulcrum_step_table table = {.count = 0};
+    struct fulcrum_fast_room room = {.table.count = 0};
     struct fulcrum_steady steady;
     struct fulcrum_network network = plain(32, 40, 0.0);
-    fulcrum_steady_init(&steady, &network, &table);
+    fulcrum_steady_init(&steady, &network, &room);
     double batch_s = fulcrum_batch_time(&steady.network.gpu, 1.0);
     CU_ASSERT(batch_s > 0.0 && batch_s <= 1e-6);
     network = plain(32, 40, 0.5);
     network.step.mean_s = 0.0;
-    fulcrum_steady_init(&steady, &network, &table);
+    fulcrum_steady_init(&steady, &network, &room);
     CU_ASSERT(steady.network.step.mean_s > 0.0 && steady.network.step.mean_s <= 1e-6);
     CU_ASSERT_EQUAL(steady.network.gpu.per_batch_s, 0.5);
 }
@@ -117,11 +117,11 @@ static void assert_solutions(
     const struct fulcrum_network *network, double tolerance_rel)
 {
     static const double stretches[] = {1.0, 2.0, 1.0, 1.3, 1.5};
-    struct fulcrum_step_table table = {.count = 0};
+    struct fulcrum_fast_room room = {.table.count = 0};
     struct fulcrum_steady steady;
     struct fulcrum_cycle cycle;
     unsigned flags = 0;
-    fulcrum_steady_init(&steady, network, &table);
+    fulcrum_steady_init(&steady, network, &room);
     for (size_t i = 0; i < LENGTH(stretches); i++) {
         ASSERT_OK(fulcrum_steady_solve(&steady, stretches[i], &cycle, &flags, NULL));
         assert_close(
@@ -151,19 +151,19 @@ TEST(test_fixed_batches_hardly_depend_on_earlier_solutions)
 /* With exponential steps nothing needs the table, whose making takes time. */
 TEST(test_the_table_is_made_when_needed)
 {
-    struct fulcrum_step_table table = {.count = 0};
+    struct fulcrum_fast_room room = {.table.count = 0};
     struct fulcrum_steady steady;
     struct fulcrum_cycle cycle;
     unsigned flags = 0;
     struct fulcrum_network network = plain(200, 300, 0.2);
     network.step = (struct fulcrum_step){1.0, 1.0, FULCRUM_LAW_EXPONENTIAL};
-    fulcrum_steady_init(&steady, &network, &table);
+    fulcrum_steady_init(&steady, &network, &room);
     ASSERT_OK(fulcrum_steady_solve(&steady, 1.0, &cycle, &flags, NULL));
-    CU_ASSERT_EQUAL(table.count, 0);
+    CU_ASSERT_EQUAL(room.table.count, 0);
     network.step = (struct fulcrum_step){1.0, 0.5, FULCRUM_LAW_LOGNORMAL};
-    fulcrum_steady_init(&steady, &network, &table);
+    fulcrum_steady_init(&steady, &network, &room);
     ASSERT_OK(fulcrum_steady_solve(&steady, 1.0, &cycle, &flags, NULL));
-    CU_ASSERT(table.count > 0);
+    CU_ASSERT(room.table.count > 0);
 }
 
 /* Flags that were there stay; those that are deserved come on top. */

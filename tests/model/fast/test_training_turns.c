@@ -32,12 +32,12 @@ struct outcome {
 
 static struct outcome solve(const struct fulcrum_network *network)
 {
-    struct fulcrum_step_table table = {.count = 0};
+    struct fulcrum_fast_room room = {.table.count = 0};
     struct fulcrum_steady steady;
     struct outcome out = {.flags = 0};
     unsigned ignored = 0;
     ASSERT_OK(fulcrum_network_check(network, NULL));
-    fulcrum_steady_init(&steady, network, &table);
+    fulcrum_steady_init(&steady, network, &room);
     ASSERT_OK(fulcrum_steady_solve(&steady, 1.0, &out.alone, &ignored, NULL));
     ASSERT_OK(fulcrum_steady_solve(&steady, 2.0, &out.shared, &ignored, NULL));
     ASSERT_OK(training_turns(&steady, &out.alone, &out.flow, &out.flags, NULL));
@@ -46,11 +46,11 @@ static struct outcome solve(const struct fulcrum_network *network)
 
 TEST(test_flows_add_up)
 {
-    struct fulcrum_step_table table = {.count = 0};
+    struct fulcrum_fast_room room = {.table.count = 0};
     struct fulcrum_steady steady;
     struct fulcrum_network network = plain(10);
     network.host.per_item_s = 0.03;
-    fulcrum_steady_init(&steady, &network, &table);
+    fulcrum_steady_init(&steady, &network, &room);
     struct flow flow = {.steps_per_s = 0.0};
     struct fulcrum_cycle one = {2.0, 4.0, 5.0, 3.0, 2.0, 1.0};
     struct fulcrum_cycle two = {0.5, 1.0, 9.0, 7.0, 6.0, 0.5};

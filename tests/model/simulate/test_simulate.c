@@ -97,8 +97,8 @@ TEST(test_requests_gather_while_the_server_wakes_up)
     network.server_wake_mean_s = 0.5;
     out = simulated(&network, 11, 0.001);
     assert_close("one", out.steps_per_s, 1.0 / (0.1 + 0.5 + 0.4), 1e-9);
-    struct fulcrum_step_table table = {.count = 0};
-    ASSERT_OK(fulcrum_fast_solve(&network, &table, &out, NULL));
+    struct fulcrum_fast_room room = {.table.count = 0};
+    ASSERT_OK(fulcrum_fast_solve(&network, &room, &out, NULL));
     assert_close("one, equations", out.steps_per_s, 1.0 / (0.1 + 0.5 + 0.4), 1e-9);
 }
 
