@@ -244,11 +244,12 @@ static double first_guess(const struct problem *problem)
     return fulcrum_max(1e-3, fulcrum_min(free, full));
 }
 
-static void solve(const struct problem *problem, double guess, struct state *state,
-    struct fulcrum_hint *hint)
+/* The hint is a factor of `scale`; without one the search begins at `guess`. */
+static void solve(const struct problem *problem, double scale, double guess,
+    struct fulcrum_hint *hint, struct state *state)
 {
     double actors = problem->network->actors;
-    double first = fulcrum_hint_next(hint) * guess;
+    double first = hint->count > 0 ? fulcrum_hint_next(hint) * scale : guess;
     struct fulcrum_root root = {.high = actors,
         .x = fulcrum_min(first, 0.999 * actors),
         .slope = hint->count > 0 ? hint->slope : 1.0,
@@ -256,7 +257,7 @@ static void solve(const struct problem *problem, double guess, struct state *sta
     do {
         set_state(problem, root.x, state);
     } while (fulcrum_root_next(&root, gap(problem, state)));
-    fulcrum_hint_set(hint, root.x / guess, root.slope);
+    fulcrum_hint_set(hint, root.x / scale, root.slope);
 }
 
 /* For some time, as a share of the cycle, that many actors are at the CPU. */
@@ -360,14 +361,15 @@ struct fulcrum_greedy_batch fulcrum_greedy_batch_solve(
     const struct state *state = &fluid;
     const struct state *never_idle = &fluid;
     double left[ENDS];
-    solve(&problem, first_guess(&problem), &fluid, &hints->fluid);
+    double guess = hints->fluid.count > 0 ? 0.0 : first_guess(&problem);
+    solve(&problem, network->actors, guess, &hints->fluid, &fluid);
     if (is_kinked(&problem, &fluid)) {
         problem.smooths = 1;
-        solve(&problem, fluid.batch, &smooth, &hints->smooth);
+        solve(&problem, fluid.batch, fluid.batch, &hints->smooth, &smooth);
         state = &smooth;
     }
     if (fluid.idle_frac > NEVER) {
-        solve(&plain, fluid.batch, &tireless, &hints->tireless);
+        solve(&plain, fluid.batch, fluid.batch, &hints->tireless, &tireless);
         never_idle = &tireless;
     }
     double interval_s = state->pace.interval_s;
