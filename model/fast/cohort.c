@@ -33,7 +33,7 @@ enum { SLICES = 3, UNKNOWNS = SLICES + 1, NODES = 4, LAST_NODE = NODES - 1 };
  * Relative errors of roots: of the period (solved jointly: of both gaps together), and
  * of what is solved anew for each period tried, fine enough not to show in the former.
  */
-#define TOLERANCE       2e-10
+#define TOLERANCE       5e-10
 #define INNER_TOLERANCE 1e-11
 
 /*

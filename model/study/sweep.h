@@ -106,7 +106,7 @@ struct fulcrum_sweep_point {
 };
 
 /* Most points between two visits. */
-enum { FULCRUM_SWEEP_BLOCK = 2048 };
+enum { FULCRUM_SWEEP_BLOCK = 4096 };
 
 /* When the next visit is wanted. */
 enum fulcrum_sweep_wish {

@@ -35,6 +35,13 @@ static const double powers[POWER_MOST + 1] = {1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6,
     1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21,
     1e22};
 
+/* 00 to 99: two digits of a number from one division. */
+static const char digit_pairs[] = "0001020304050607080910111213141516171819"
+                                  "2021222324252627282930313233343536373839"
+                                  "4041424344454647484950515253545556575859"
+                                  "6061626364656667686970717273747576777879"
+                                  "8081828384858687888990919293949596979899";
+
 /* digits * 10^(exponent + 1 - count): a decimal number of `count` digits. */
 struct decimal {
     uint64_t digits;
@@ -67,9 +74,9 @@ static int round_to(double magnitude, int count, struct decimal *out, double *do
         exponent++;
         scaled = scaled_up(magnitude, power - 1);
     }
-    double whole = floor(scaled);
-    double rest = scaled - whole;
-    out->digits = (uint64_t)whole + (rest > 0.5 ? 1U : 0U);
+    uint64_t whole = (uint64_t)scaled;
+    double rest = scaled - (double)whole;
+    out->digits = whole + (rest > 0.5 ? 1U : 0U);
     out->count = count;
     out->exponent = exponent;
     *doubt = fabs(rest - 0.5);
@@ -92,9 +99,12 @@ static size_t put_number(
     int exponent = number->exponent;
     bool is_scientific = exponent < -4 || exponent >= most;
     char *at = out;
-    while (digits % 10U == 0U && count > 1) {
-        digits /= 10U;
-        count--;
+    for (int zeros = 8; zeros > 0; zeros /= 2) {
+        uint64_t power = (uint64_t)powers[zeros];
+        if (count > zeros && digits % power == 0U) {
+            digits /= power;
+            count -= zeros;
+        }
     }
     if (signbit(value)) {
         *at++ = '-';
@@ -104,9 +114,13 @@ static size_t put_number(
     int whole = is_scientific ? 1 : exponent + 1 + before;
     int all = before + (count > whole ? count : whole);
     memset(at, '0', (size_t)all);
-    for (int i = before + count - 1; i >= before; i--) {
-        at[i] = (char)('0' + (int)(digits % 10U));
-        digits /= 10U;
+    int last = before + count - 1;
+    for (; last > before; last -= 2) {
+        memcpy(at + last - 1, &digit_pairs[2U * (digits % 100U)], 2);
+        digits /= 100U;
+    }
+    if (last == before) {
+        at[last] = (char)('0' + (int)digits);
     }
     if (all > whole) {
         memmove(at + whole + 1, at + whole, (size_t)(all - whole));
