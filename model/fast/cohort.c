@@ -32,9 +32,11 @@ enum { SLICES = 3, UNKNOWNS = SLICES + 1, NODES = 4, LAST_NODE = NODES - 1 };
 /*
  * Relative errors of roots: of the period (solved jointly: of both gaps together), and
  * of what is solved anew for each period tried, fine enough not to show in the former.
+ * Greedy batches begin with hints, of which nothing is to be seen.
  */
-#define TOLERANCE       5e-10
-#define INNER_TOLERANCE 1e-11
+#define TOLERANCE       1e-6
+#define HINT_TOLERANCE  5e-10
+#define INNER_TOLERANCE 0.01 /* of the other */
 
 /*
  * Where threads are short, as a share of the period: the ends of the search, its first
@@ -44,6 +46,7 @@ enum { SLICES = 3, UNKNOWNS = SLICES + 1, NODES = 4, LAST_NODE = NODES - 1 };
 #define LEAST_SHARE       1e-8
 #define FULL_SHARE        (1.0 - 1e-6)
 #define FIRST_SHARE       0.5
+#define SATURATED_SHARE   0.99
 #define LEAST_ROUGH_SHARE 0.01
 #define MOST_ROUGH_SHARE  0.95
 
@@ -52,10 +55,16 @@ enum { SLICES = 3, UNKNOWNS = SLICES + 1, NODES = 4, LAST_NODE = NODES - 1 };
  * rough start; the first difference, relative to the place; the share of the room to a
  * bound that one step may use up; and the least slope that is divided by.
  */
-enum { JOINT_STEPS = 10, ROUGH_STEPS = 2 };
+enum { JOINT_STEPS = 14, ROUGH_STEPS = 2 };
 #define SMALL_STEP   1e-3
 #define MOST_OF_ROOM 0.7
+#define MOST_GROWTH  0.3
 #define LEAST_RISE   0.05
+
+/* Of the least period, with fixed batches: where the search begins at least, and from
+ * where below threads may be busy all the time. */
+#define CROWDED      1.1
+#define MOST_CROWDED 1.2
 
 #define SINGULAR  1e-30 /* pivot of a singular matrix: starts without bound */
 #define NOW       1e-9  /* share of a period: rounding apart, the same moment */
@@ -101,7 +110,12 @@ static bool is_fixed(const struct problem *problem)
 static double tolerance(const struct problem *problem)
 {
     double last = LAST_PART * LAST_OF_MANY / problem->network->actors;
-    return is_fixed(problem) ? fulcrum_min(TOLERANCE, last) : TOLERANCE;
+    return is_fixed(problem) ? fulcrum_min(TOLERANCE, last) : HINT_TOLERANCE;
+}
+
+static double inner_tolerance(const struct problem *problem)
+{
+    return INNER_TOLERANCE * (is_fixed(problem) ? TOLERANCE : HINT_TOLERANCE);
 }
 
 /* At equal distances in short periods; in long ones where most steps end. */
@@ -374,7 +388,7 @@ static void set_free(const struct problem *problem, double period, struct guess 
     struct fulcrum_root root = {.high = network->actors,
         .x = guess->batch > 0.0 ? guess->batch : network->actors / per_batch,
         .slope = guess->batch > 0.0 ? guess->batch_slope : per_batch / network->actors,
-        .tolerance_rel = INNER_TOLERANCE};
+        .tolerance_rel = inner_tolerance(problem)};
     do {
         set_free_batch(problem, root.x, orbit);
     } while (fulcrum_root_next(&root, surplus(problem, orbit)));
@@ -390,7 +404,7 @@ static bool find_short(const struct problem *problem, double period,
         .high = FULL_SHARE,
         .x = fulcrum_min(FULL_SHARE, fulcrum_max(LEAST_SHARE, guess->share)),
         .slope = guess->share_slope,
-        .tolerance_rel = INNER_TOLERANCE};
+        .tolerance_rel = inner_tolerance(problem)};
     do {
         set_short(problem, period, root.x * period, orbit);
     } while (fulcrum_root_next(&root, surplus(problem, orbit)));
@@ -417,15 +431,45 @@ static void set_orbit(const struct problem *problem, double period, struct guess
     }
 }
 
-/* Rises with the period: time that passes over time there is, or actors missing. */
+/*
+ * With fixed batches: how much sooner than the next batch starts the last actor that it
+ * needs has come in, as a share of the period. That is nearly a line where the number
+ * of those missing is first steep, then flat. Where nobody can be the last, it says
+ * how many are too many or too few.
+ */
+static double last_gap(const struct problem *problem, const struct orbit *orbit)
+{
+    const struct fulcrum_network *network = problem->network;
+    struct fulcrum_batch_service pace = fulcrum_batch_service_unhurried(
+        network, problem->gpu_stretch, network->batch_size);
+    double turns = pace.latency_s / orbit->time_s;
+    double inside = ceil(turns - NOW);
+    double since = fulcrum_max(0.0, inside - turns);
+    double last = network->actors + LAST_OF_MANY - orbit->batch * inside;
+    double most = at_cpu(problem, orbit, 0.0);
+    double least = orbit->left[LAST_NODE];
+    if (last >= most) {
+        return since + (last - most) / network->actors;
+    }
+    if (last <= least) {
+        return since - 1.0 + (last - least) / network->actors;
+    }
+    struct fulcrum_root root = {.high = 1.0,
+        .x = fulcrum_min(0.999, fulcrum_max(0.001, since)),
+        .slope = 1.0,
+        .tolerance_rel = inner_tolerance(problem)};
+    while (fulcrum_root_next(
+        &root, log(last / at_cpu(problem, orbit, root.x * orbit->time_s)))) {
+    }
+    return since - root.x;
+}
+
+/* Rises with the period: time that passes over time there is, or for the last actor. */
 static double period_gap(const struct problem *problem, const struct orbit *orbit)
 {
     const struct fulcrum_network *network = problem->network;
     if (is_fixed(problem)) {
-        struct fulcrum_batch_service pace = fulcrum_batch_service_unhurried(
-            network, problem->gpu_stretch, network->batch_size);
-        double needed = population(problem, orbit, orbit->time_s, pace.latency_s);
-        return 1.0 - (needed - LAST_OF_MANY) / network->actors;
+        return last_gap(problem, orbit);
     }
     struct fulcrum_batch_service pace =
         fulcrum_batch_service_of(network, problem->gpu_stretch, orbit->batch);
@@ -492,7 +536,7 @@ static struct start first_guess(const struct problem *problem, double batch)
     struct fulcrum_batch_service pace = fulcrum_batch_service_unhurried(
         network, problem->gpu_stretch, network->batch_size);
     double turn_s = pace.latency_s + 1.5 * mean_s;
-    double period = fulcrum_max(1.1 * least_period(problem),
+    double period = fulcrum_max(CROWDED * least_period(problem),
         network->batch_size / network->actors * turn_s / mean_s);
     return (struct start){period, rough_short(problem, network->batch_size, period)};
 }
@@ -545,6 +589,8 @@ static bool take_step(const struct trial *trial, double slope[2][2], double step
     step[1] = (slope[1][0] * trial->gap[0] - slope[0][0] * trial->gap[1]) / det;
     double part = fulcrum_min(within(trial->place[1], step[1]),
         within(trial->place[0] - trial->place[1], step[0] - step[1]));
+    part =
+        fulcrum_min(part, MOST_GROWTH * trial->place[0] / fulcrum_max(step[0], 1e-300));
     step[0] *= part;
     step[1] *= part;
     return isfinite(step[0]) && isfinite(step[1]) &&
@@ -657,6 +703,19 @@ static void solve_nested(const struct problem *problem, double period,
     }
 }
 
+/*
+ * Whether actors come in sooner than threads can work them off, so that the period is
+ * the least there is, and its orbit: beyond that the search would only halve its way.
+ */
+static bool is_saturated(const struct problem *problem, struct orbit *orbit)
+{
+    struct guess guess = {
+        .is_short = true, .share = SATURATED_SHARE, .share_slope = 1.0};
+    double period = least_period(problem) * (1.0 + TOLERANCE);
+    set_orbit(problem, period, &guess, orbit);
+    return guess.is_short && period_gap(problem, orbit) > 0.0;
+}
+
 static void solve(const struct problem *problem, double batch,
     struct fulcrum_hints *hints, struct orbit *orbit)
 {
@@ -671,6 +730,10 @@ static void solve(const struct problem *problem, double batch,
         return;
     }
     struct start first = first_guess(problem, batch);
+    if (is_fixed(problem) && first.period < MOST_CROWDED * least_period(problem) &&
+        is_saturated(problem, orbit)) {
+        return;
+    }
     hints->is_short = false;
     hints->period.count = 0;
     hints->other.count = 0;
