@@ -826,8 +826,8 @@ struct fulcrum_cohort fulcrum_cohort_solve(const struct fulcrum_network *network
         pace = fulcrum_batch_service_unhurried(network, gpu_stretch, orbit.batch);
         out.interval_sd_s = forming_sd_s(&problem, &orbit);
     }
-    out.cycle.batch = orbit.batch;
-    out.cycle.steps_per_s = orbit.batch / orbit.time_s;
+    out.cycle.batch = is_fixed(&problem) ? network->batch_size : orbit.batch;
+    out.cycle.steps_per_s = out.cycle.batch / orbit.time_s;
     out.cycle.at_gpu =
         out.cycle.steps_per_s *
         fulcrum_max(0.0, pace.latency_s - network->delay_s - pace.host_s);

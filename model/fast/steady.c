@@ -274,7 +274,6 @@ static double solve_cohorts(struct fulcrum_steady *steady, double gpu_stretch,
     struct fulcrum_batch_service pace =
         fulcrum_batch_service_unhurried(network, gpu_stretch, network->batch_size);
     *out = cohort.cycle;
-    out->batch = network->batch_size;
     /*
      * Batches that form as fast as host and GPU take them wait for each other by
      * chance: a hyperbola between the two intervals, wider the more the forming time
