@@ -46,7 +46,6 @@ enum { SLICES = 3, UNKNOWNS = SLICES + 1, NODES = 4, LAST_NODE = NODES - 1 };
 #define LEAST_SHARE       1e-8
 #define FULL_SHARE        (1.0 - 1e-6)
 #define FIRST_SHARE       0.5
-#define SATURATED_SHARE   0.99
 #define LEAST_ROUGH_SHARE 0.01
 #define MOST_ROUGH_SHARE  0.95
 
@@ -61,10 +60,8 @@ enum { JOINT_STEPS = 14, ROUGH_STEPS = 2 };
 #define MOST_GROWTH  0.3
 #define LEAST_RISE   0.05
 
-/* Of the least period, with fixed batches: where the search begins at least, and from
- * where below threads may be busy all the time. */
-#define CROWDED      1.1
-#define MOST_CROWDED 1.2
+/* Of the least period, with fixed batches: where the search begins at least. */
+#define CROWDED 1.1
 
 #define SINGULAR  1e-30 /* pivot of a singular matrix: starts without bound */
 #define NOW       1e-9  /* share of a period: rounding apart, the same moment */
@@ -662,6 +659,7 @@ static bool solve_like_the_last(const struct problem *problem,
     double slope[2][2];
     struct trial trial = {.place = {fulcrum_hint_next(&hints->period) * first->period,
                               fulcrum_hint_next(&hints->other) * first->short_until}};
+    trial.place[0] = fulcrum_max(trial.place[0], CROWDED * least_period(problem));
     trial.place[1] = fulcrum_min(trial.place[1], MOST_ROUGH_SHARE * trial.place[0]);
     for (int k = 0; k < 4; k++) {
         slope[k / 2][k % 2] = hints->slope[k / 2][k % 2] / trial.place[k % 2];
@@ -709,31 +707,28 @@ static void solve_nested(const struct problem *problem, double period,
  */
 static bool is_saturated(const struct problem *problem, struct orbit *orbit)
 {
-    struct guess guess = {
-        .is_short = true, .share = SATURATED_SHARE, .share_slope = 1.0};
     double period = least_period(problem) * (1.0 + TOLERANCE);
-    set_orbit(problem, period, &guess, orbit);
-    return guess.is_short && period_gap(problem, orbit) > 0.0;
+    set_short(problem, period, period * FULL_SHARE, orbit);
+    return period_gap(problem, orbit) > 0.0;
 }
 
 static void solve(const struct problem *problem, double batch,
     struct fulcrum_hints *hints, struct orbit *orbit)
 {
     struct start reference = estimate(problem, batch);
-    bool has_hints = hints->period.count > 0;
-    if (has_hints && hints->is_short &&
-        solve_like_the_last(problem, &reference, hints, orbit)) {
-        return;
-    }
-    if (has_hints && !hints->is_short) {
-        solve_nested(problem, reference.period, &reference, hints, orbit);
-        return;
-    }
-    struct start first = first_guess(problem, batch);
-    if (is_fixed(problem) && first.period < MOST_CROWDED * least_period(problem) &&
+    if (is_fixed(problem) && problem->network->actors > problem->servers &&
         is_saturated(problem, orbit)) {
         return;
     }
+    if (hints->period.count > 0 && !hints->is_short) {
+        solve_nested(problem, reference.period, &reference, hints, orbit);
+        return;
+    }
+    if (hints->period.count > 0 &&
+        solve_like_the_last(problem, &reference, hints, orbit)) {
+        return;
+    }
+    struct start first = first_guess(problem, batch);
     hints->is_short = false;
     hints->period.count = 0;
     hints->other.count = 0;

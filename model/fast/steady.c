@@ -58,6 +58,11 @@ static double service_s(const struct fulcrum_network *network)
            fulcrum_batch_time(&network->gpu, 1.0);
 }
 
+void fulcrum_fast_forget(struct fulcrum_fast_room *room)
+{
+    memset(&room->hints, 0, sizeof room->hints);
+}
+
 void fulcrum_steady_init(struct fulcrum_steady *steady,
     const struct fulcrum_network *network, struct fulcrum_fast_room *room)
 {
@@ -83,6 +88,11 @@ void fulcrum_steady_init(struct fulcrum_steady *steady,
     if (service_s(own) < FULCRUM_NO_TIME_FRAC * all_s && own->gpu.count == 0) {
         own->gpu.per_batch_s += FULCRUM_NO_TIME_FRAC * all_s;
     }
+    /* Fixed batches may have several orbits, of which hints could choose another one.
+     */
+    if (own->policy == FULCRUM_BATCH_FIXED && !room->is_draw) {
+        fulcrum_fast_forget(room);
+    }
     fulcrum_cpu_drain_init(&steady->drain, &own->cpu, own->actors, own->step.mean_s);
 }
 
@@ -93,11 +103,6 @@ static const struct fulcrum_step_table *table_of(const struct fulcrum_steady *st
         fulcrum_step_table_init(table, &steady->network.step);
     }
     return table;
-}
-
-void fulcrum_fast_forget(struct fulcrum_fast_room *room)
-{
-    memset(&room->hints, 0, sizeof room->hints);
 }
 
 /* Of the same solution of an earlier network, or of the solution before. */
@@ -267,10 +272,8 @@ static double solve_cohorts(struct fulcrum_steady *steady, double gpu_stretch,
     struct fulcrum_cycle *out, unsigned *flags)
 {
     const struct fulcrum_network *network = &steady->network;
-    /* Fixed batches may have several orbits: hints could choose another one. */
-    struct fulcrum_hints none = {.is_set = false};
-    struct fulcrum_cohort cohort =
-        fulcrum_cohort_solve(network, table_of(steady), gpu_stretch, 0.0, &none);
+    struct fulcrum_cohort cohort = fulcrum_cohort_solve(
+        network, table_of(steady), gpu_stretch, 0.0, next_hints(steady));
     struct fulcrum_batch_service pace =
         fulcrum_batch_service_unhurried(network, gpu_stretch, network->batch_size);
     *out = cohort.cycle;

@@ -184,6 +184,7 @@ struct fulcrum_fast_hints {
 struct fulcrum_fast_room {
     struct fulcrum_step_table table; /* filled when it is first needed */
     struct fulcrum_fast_hints hints;
+    bool is_draw; /* the next network is a draw of the one that left the hints */
 };
 
 /* The next network is nothing like the last one. */

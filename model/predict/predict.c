@@ -149,6 +149,7 @@ static enum fulcrum_status solve_point(struct fulcrum_predictor *predictor,
     enum fulcrum_status status = FULCRUM_OK;
     struct fulcrum_solver_options solver = *options;
     solver.room = &predictor->room;
+    predictor->room.is_draw = point->draw > 0;
     TRY_OR_END(design_point(predictor, point, err));
     if (fulcrum_design_is_resident(&out->design)) {
         status =
