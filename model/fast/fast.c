@@ -484,7 +484,7 @@ static bool slices_matter(
            LEAST_CUT_FRAC * network->step.mean_s;
 }
 
-enum fulcrum_status fulcrum_fast_solve(const struct fulcrum_network *network,
+static enum fulcrum_status solve_anew(const struct fulcrum_network *network,
     struct fulcrum_fast_room *room, struct fulcrum_solution *out,
     struct fulcrum_error *err)
 {
@@ -529,5 +529,26 @@ enum fulcrum_status fulcrum_fast_solve(const struct fulcrum_network *network,
     }
     found.error_rel = error_rel;
     *out = found;
+    return FULCRUM_OK;
+}
+
+/* Fixed batches alone: they take long enough, and depend on no hints. */
+enum fulcrum_status fulcrum_fast_solve(const struct fulcrum_network *network,
+    struct fulcrum_fast_room *room, struct fulcrum_solution *out,
+    struct fulcrum_error *err)
+{
+    if (network->policy != FULCRUM_BATCH_FIXED || !room->recalls) {
+        return solve_anew(network, room, out, err);
+    }
+    uint64_t hash = fulcrum_network_hash(network);
+    for (size_t i = 0; i < FULCRUM_RECALLED && i < room->recalled_count; i++) {
+        if (room->recalled[i].hash == hash) {
+            *out = room->recalled[i].solution;
+            return FULCRUM_OK;
+        }
+    }
+    TRY(solve_anew(network, room, out, err));
+    room->recalled[room->recalled_count++ % FULCRUM_RECALLED] =
+        (struct fulcrum_recalled){hash, *out};
     return FULCRUM_OK;
 }

@@ -180,11 +180,20 @@ struct fulcrum_fast_hints {
     struct fulcrum_hints of[FULCRUM_HINTS];
 };
 
+enum { FULCRUM_RECALLED = 64 };
+
 /* What is kept from one network to the next that resembles it; all zero at first. */
 struct fulcrum_fast_room {
     struct fulcrum_step_table table; /* filled when it is first needed */
     struct fulcrum_fast_hints hints;
     bool is_draw; /* the next network is a draw of the one that left the hints */
+    /* Studies come back to networks, where what they change is no part of them. */
+    bool recalls; /* the next network leaves no hints to a draw */
+    struct fulcrum_recalled {
+        uint64_t hash;
+        struct fulcrum_solution solution;
+    } recalled[FULCRUM_RECALLED];
+    size_t recalled_count; /* of all that were solved: the last ones are kept */
 };
 
 /* The next network is nothing like the last one. */

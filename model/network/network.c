@@ -5,6 +5,7 @@
 #include <assert.h>
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "model/try.h"
 
@@ -47,6 +48,43 @@ double fulcrum_batch_time_in_table(const struct fulcrum_batch_time *time, double
 bool fulcrum_batch_takes_time(const struct fulcrum_batch_time *time)
 {
     return time->count > 0 || time->per_batch_s > 0.0 || time->per_item_s > 0.0;
+}
+
+static uint64_t hash_numbers(uint64_t hash, const double *numbers, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        uint64_t bits = 0;
+        memcpy(&bits, &numbers[i], sizeof bits);
+        hash = (hash ^ bits) * UINT64_C(0x9e3779b97f4a7c15);
+        hash ^= hash >> 29;
+    }
+    return hash;
+}
+
+static uint64_t hash_time(uint64_t hash, const struct fulcrum_batch_time *time)
+{
+    const double line[] = {time->per_batch_s, time->per_item_s, (double)time->count};
+    hash = hash_numbers(hash, line, sizeof line / sizeof line[0]);
+    hash = hash_numbers(hash, time->size, time->count);
+    return hash_numbers(hash, time->time_s, time->count);
+}
+
+uint64_t fulcrum_network_hash(const struct fulcrum_network *network)
+{
+    const struct fulcrum_cpu_station *cpu = &network->cpu;
+    const struct fulcrum_training *training = &network->training;
+    const double numbers[] = {network->actors, (double)cpu->curve, cpu->core_count,
+        cpu->thread_count, cpu->reserved_threads, cpu->smt_yield_frac, cpu->turbo_frac,
+        cpu->oversubscription_frac, cpu->slice_s, cpu->serial_frac, cpu->knee,
+        cpu->cap_per_core, cpu->cross_socket_frac, (double)cpu->capacity_count,
+        network->step.mean_s, network->step.cv, (double)network->step.law,
+        (double)network->policy, (double)network->loop, network->batch_size,
+        network->depth, network->delay_s, network->server_wake_s,
+        network->server_wake_mean_s, training->env_steps_per_train_step,
+        training->train_step_s, training->queue_train_steps, training->sharing_frac};
+    uint64_t hash = hash_numbers(0, numbers, sizeof numbers / sizeof numbers[0]);
+    hash = hash_numbers(hash, cpu->capacity, cpu->capacity_count);
+    return hash_time(hash_time(hash, &network->host), &network->gpu);
 }
 
 double fulcrum_sharing_stretch(const struct fulcrum_training *training)

@@ -90,6 +90,9 @@ struct fulcrum_network {
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_network_check(
     const struct fulcrum_network *network, struct fulcrum_error *err);
 
+/* Of all but the name: networks that differ share one with a chance of 2^-64. */
+uint64_t fulcrum_network_hash(const struct fulcrum_network *network);
+
 /* Service time of a batch of `size` >= 1 items, in seconds. */
 double fulcrum_batch_time_in_table(const struct fulcrum_batch_time *time, double size);
 static inline double fulcrum_batch_time(

@@ -449,6 +449,7 @@ enum fulcrum_status fulcrum_predictor_run(struct fulcrum_predictor *predictor,
     if (!options->follows) {
         fulcrum_fast_forget(&predictor->room);
     }
+    predictor->room.recalls = options->draws < 1.0;
     TRY(solve_point(predictor, point, &solver, err));
     double requests =
         predictor->solved.replicas.count * predictor->solved.replicas.steps_per_request;
@@ -482,6 +483,7 @@ enum fulcrum_status fulcrum_predictor_draw(struct fulcrum_predictor *predictor,
     struct draw_plan plan;
     undrawn.draw = 0;
     fulcrum_fast_forget(&predictor->room);
+    predictor->room.recalls = false;
     plan_draws(predictor, &undrawn, options, best_fit, &plan);
     return solve_draw(predictor, point, &plan, values);
 }

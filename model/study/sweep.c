@@ -40,6 +40,7 @@ struct fulcrum_sweep_probe {
     struct fulcrum_predictor *predictor;
     struct fulcrum_setting settings[FULCRUM_SWEEP_AXES_MOST + 1]; /* of the point */
     size_t setting_count;
+    enum fulcrum_method method; /* mostly that of the plan */
     bool follows;
     size_t chain_next; /* the point that would go on with the chain of the last one */
 };
@@ -51,6 +52,7 @@ enum fulcrum_status fulcrum_sweep_probe_new(const struct fulcrum_scenario *scena
     struct fulcrum_sweep_probe *probe = calloc(1, sizeof *probe);
     TRY_MEMORY(probe, err, "points of a sweep");
     probe->plan = plan;
+    probe->method = plan->predict.solver.method;
     probe->actors = fulcrum_field_find("run.actor_count");
     enum fulcrum_status status =
         fulcrum_predictor_new(scenario, &probe->predictor, err);
@@ -124,6 +126,7 @@ static enum fulcrum_status predict_with_draws(struct fulcrum_sweep_probe *probe,
     struct fulcrum_predict_options options = probe->plan->predict;
     options.point_index = out->index;
     options.follows = probe->follows;
+    options.solver.method = probe->method;
     options.draws = draws;
     return fulcrum_predictor_run(
         probe->predictor, &point, &options, &out->prediction, err);
@@ -149,16 +152,43 @@ static enum fulcrum_status follow_threads(
     return FULCRUM_OK;
 }
 
-/* Tries every actor count without intervals; the best one is then predicted in full. */
+/* The rate by equations with the error they tell of, up or down; 0 where it cannot run.
+ */
+static double rough_rate(
+    struct fulcrum_sweep_probe *probe, double sign, struct fulcrum_sweep_point *out)
+{
+    probe->method = FULCRUM_METHOD_FAST;
+    enum fulcrum_status tried = predict_with_draws(probe, 0.0, out, NULL);
+    probe->method = probe->plan->predict.solver.method;
+    const struct fulcrum_prediction *prediction = &out->prediction;
+    return tried == FULCRUM_OK ? prediction->value[FULCRUM_OUTPUT_steps_per_s] *
+                                     (1.0 + sign * prediction->solver_error_rel)
+                               : 0.0;
+}
+
+/*
+ * Tries every actor count without intervals; the best one is then predicted in full.
+ * Where simulations may be needed, only counts are simulated that equations do not rule
+ * out.
+ */
 static enum fulcrum_status choose_actors(struct fulcrum_sweep_probe *probe,
     struct fulcrum_sweep_point *out, struct fulcrum_error *err)
 {
     const struct fulcrum_sweep_plan *plan = probe->plan;
+    bool may_simulate = plan->predict.solver.method == FULCRUM_METHOD_AUTO;
+    double surely = 0.0;
+    for (size_t i = 0; may_simulate && i < plan->actor_choice_count; i++) {
+        set_actors(probe, plan->actor_choices[i]);
+        surely = fmax(surely, rough_rate(probe, -1.0, out));
+    }
     double best_actors = FULCRUM_UNKNOWN;
     double best_steps_per_s = 0.0;
     enum fulcrum_status status = FULCRUM_ERR_INFEASIBLE;
     for (size_t i = 0; i < plan->actor_choice_count; i++) {
         set_actors(probe, plan->actor_choices[i]);
+        if (surely > 0.0 && rough_rate(probe, 1.0, out) < surely) {
+            continue;
+        }
         enum fulcrum_status tried = predict_with_draws(probe, 0.0, out, err);
         double steps_per_s = out->prediction.value[FULCRUM_OUTPUT_steps_per_s];
         if (tried == FULCRUM_OK && steps_per_s > best_steps_per_s) {
