@@ -74,6 +74,7 @@ enum { JOINT_STEPS = 14, ROUGH_STEPS = 2 };
  */
 #define LAST_OF_MANY 0.5615
 #define LAST_PART    0.02
+#define NOBODY       1e-9 /* of those looked for */
 
 struct problem {
     const struct fulcrum_network *network;
@@ -456,7 +457,8 @@ static double last_gap(const struct problem *problem, const struct orbit *orbit)
         .slope = 1.0,
         .tolerance_rel = inner_tolerance(problem)};
     while (fulcrum_root_next(
-        &root, log(last / at_cpu(problem, orbit, root.x * orbit->time_s)))) {
+        &root, -log(fulcrum_max(
+                   NOBODY, at_cpu(problem, orbit, root.x * orbit->time_s) / last)))) {
     }
     return since - root.x;
 }

@@ -537,7 +537,7 @@ enum fulcrum_status fulcrum_fast_solve(const struct fulcrum_network *network,
     struct fulcrum_fast_room *room, struct fulcrum_solution *out,
     struct fulcrum_error *err)
 {
-    if (network->policy != FULCRUM_BATCH_FIXED || !room->recalls) {
+    if (network->policy != FULCRUM_BATCH_FIXED) {
         return solve_anew(network, room, out, err);
     }
     uint64_t hash = fulcrum_network_hash(network);

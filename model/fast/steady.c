@@ -60,7 +60,7 @@ static double service_s(const struct fulcrum_network *network)
 
 void fulcrum_fast_forget(struct fulcrum_fast_room *room)
 {
-    memset(&room->hints, 0, sizeof room->hints);
+    memset(room->hints, 0, sizeof room->hints);
 }
 
 void fulcrum_steady_init(struct fulcrum_steady *steady,
@@ -90,7 +90,7 @@ void fulcrum_steady_init(struct fulcrum_steady *steady,
     }
     /* Fixed batches may have several orbits, of which hints could choose another one.
      */
-    if (own->policy == FULCRUM_BATCH_FIXED && !room->is_draw) {
+    if (own->policy == FULCRUM_BATCH_FIXED) {
         fulcrum_fast_forget(room);
     }
     fulcrum_cpu_drain_init(&steady->drain, &own->cpu, own->actors, own->step.mean_s);
@@ -108,7 +108,7 @@ static const struct fulcrum_step_table *table_of(const struct fulcrum_steady *st
 /* Of the same solution of an earlier network, or of the solution before. */
 static struct fulcrum_hints *next_hints(struct fulcrum_steady *steady)
 {
-    struct fulcrum_hints *all = steady->room->hints.of;
+    struct fulcrum_hints *all = steady->room->hints;
     size_t i = steady->solved < FULCRUM_HINTS ? steady->solved : FULCRUM_HINTS - 1;
     if (!all[i].is_set && i > 0) {
         all[i] = all[i - 1];

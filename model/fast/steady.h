@@ -176,19 +176,14 @@ struct fulcrum_cohort fulcrum_cohort_solve(const struct fulcrum_network *network
 
 /* Of each solution of a network: without, beside and near training. */
 enum { FULCRUM_HINTS = 3 };
-struct fulcrum_fast_hints {
-    struct fulcrum_hints of[FULCRUM_HINTS];
-};
 
 enum { FULCRUM_RECALLED = 64 };
 
 /* What is kept from one network to the next that resembles it; all zero at first. */
 struct fulcrum_fast_room {
     struct fulcrum_step_table table; /* filled when it is first needed */
-    struct fulcrum_fast_hints hints;
-    bool is_draw; /* the next network is a draw of the one that left the hints */
+    struct fulcrum_hints hints[FULCRUM_HINTS];
     /* Studies come back to networks, where what they change is no part of them. */
-    bool recalls; /* the next network leaves no hints to a draw */
     struct fulcrum_recalled {
         uint64_t hash;
         struct fulcrum_solution solution;

@@ -149,7 +149,9 @@ static enum fulcrum_status solve_point(struct fulcrum_predictor *predictor,
     enum fulcrum_status status = FULCRUM_OK;
     struct fulcrum_solver_options solver = *options;
     solver.room = &predictor->room;
-    predictor->room.is_draw = point->draw > 0;
+    if (point->draw > 0) {
+        fulcrum_fast_forget(&predictor->room); /* draws are no neighbours */
+    }
     TRY_OR_END(design_point(predictor, point, err));
     if (fulcrum_design_is_resident(&out->design)) {
         status =
@@ -265,6 +267,7 @@ static void plan_draws(struct fulcrum_predictor *predictor,
         return;
     }
     double values[FULCRUM_OUTPUT_COUNT];
+    fulcrum_fast_forget(&predictor->room);
     if (solve_point(predictor, point, &out->solver, NULL) == FULCRUM_OK) {
         fill_values(&predictor->solved, values);
         for (size_t i = 0; i < FULCRUM_OUTPUT_COUNT; i++) {
@@ -310,7 +313,6 @@ static void solve_draws(struct fulcrum_predictor *predictor,
     size_t ran = 0;
     size_t agreed = 0;
     plan_draws(predictor, point, options, out, &plan);
-    const struct fulcrum_fast_hints best_fit = predictor->room.hints;
     for (size_t i = 0; i < predictor->draw_count; i++) {
         double *values = predictor->draws + i * FULCRUM_OUTPUT_COUNT;
         struct fulcrum_point drawn = *point;
@@ -318,7 +320,6 @@ static void solve_draws(struct fulcrum_predictor *predictor,
         for (size_t j = 0; j < FULCRUM_OUTPUT_COUNT; j++) {
             values[j] = FULCRUM_UNKNOWN;
         }
-        predictor->room.hints = best_fit;
         if (solve_draw(predictor, &drawn, &plan, values) == FULCRUM_OK) {
             const struct fulcrum_design *design = &predictor->solved.design;
             predictor->causes[ran] = (struct causes){{log(design->run.drift),
@@ -449,7 +450,6 @@ enum fulcrum_status fulcrum_predictor_run(struct fulcrum_predictor *predictor,
     if (!options->follows) {
         fulcrum_fast_forget(&predictor->room);
     }
-    predictor->room.recalls = options->draws < 1.0;
     TRY(solve_point(predictor, point, &solver, err));
     double requests =
         predictor->solved.replicas.count * predictor->solved.replicas.steps_per_request;
@@ -482,8 +482,6 @@ enum fulcrum_status fulcrum_predictor_draw(struct fulcrum_predictor *predictor,
     struct fulcrum_point undrawn = *point;
     struct draw_plan plan;
     undrawn.draw = 0;
-    fulcrum_fast_forget(&predictor->room);
-    predictor->room.recalls = false;
     plan_draws(predictor, &undrawn, options, best_fit, &plan);
     return solve_draw(predictor, point, &plan, values);
 }

@@ -21,8 +21,7 @@ static enum fulcrum_status solve_fast(const struct fulcrum_network *network,
 {
     struct fulcrum_fast_room room;
     room.table.count = 0;
-    room.is_draw = false;
-    room.recalls = false;
+    room.recalled_count = 0;
     fulcrum_fast_forget(&room);
     return fulcrum_fast_solve(
         network, options->room != NULL ? options->room : &room, out, err);
