@@ -17,6 +17,7 @@
 #include "cli/plot/plot_job.h"
 #include "cli/progress.h"
 #include "model/exact/exact.h"
+#include "model/fast/steady.h"
 #include "model/network/network.h"
 #include "model/predict/solver.h"
 #include "model/result.h"
@@ -65,7 +66,8 @@ enum fulcrum_speed_part {
     FULCRUM_SPEED_SOLVE,      /* one network by one method */
     FULCRUM_SPEED_SIMULATION, /* so many steps; units are steps */
     FULCRUM_SPEED_SWEEP,      /* a grid of design points; units are points */
-    FULCRUM_SPEED_YARDSTICK   /* what others would call a solution */
+    FULCRUM_SPEED_YARDSTICK,  /* what others would call a solution */
+    FULCRUM_SPEED_NEIGHBOURS  /* networks of ever more actors; units are solutions */
 };
 
 /* Series of FULCRUM_SPEED_SOLVE over the actors, in the order of the table. */
@@ -393,6 +395,9 @@ static const struct series all_series[FULCRUM_SPEED_SERIES_COUNT] = {
         4096.0},
 };
 
+/* The first of them are solved along their actors as well. */
+enum { WALKED_SERIES = 3 };
+
 /* Laws by what it costs to draw them. */
 static const struct fulcrum_step simulated_steps[] = {
     {1.0, 0.0, FULCRUM_LAW_DETERMINISTIC},
@@ -425,6 +430,28 @@ static enum fulcrum_status run_solve(
     if (speed_case->part == FULCRUM_SPEED_SIMULATION) {
         *units = solution.simulated_steps;
     }
+    return FULCRUM_OK;
+}
+
+/* As a sweep does: each begins where the last one ended. */
+static enum fulcrum_status run_neighbours(
+    void *context, double *units, struct fulcrum_error *err)
+{
+    enum { NEIGHBOURS = 64 };
+    const struct fulcrum_speed_case *speed_case = context;
+    struct fulcrum_fast_room room;
+    room.table.count = 0;
+    room.recalled_count = 0;
+    fulcrum_fast_forget(&room);
+    struct fulcrum_network network = speed_case->network;
+    struct fulcrum_solver_options options = speed_case->options;
+    options.room = &room;
+    for (size_t i = 0; i < NEIGHBOURS; i++) {
+        struct fulcrum_solution solution;
+        network.actors = speed_case->network.actors + (double)i;
+        TRY(fulcrum_solve(&network, &options, &solution, err));
+    }
+    *units = NEIGHBOURS;
     return FULCRUM_OK;
 }
 
@@ -509,7 +536,10 @@ static enum fulcrum_status speed_case_time(struct fulcrum_speed_case *speed_case
         return FULCRUM_OK;
     }
     bool is_sweep = speed_case->part == FULCRUM_SPEED_SWEEP;
-    const struct fulcrum_timing_work work = {.run = is_sweep ? run_sweep : run_solve,
+    bool is_walk = speed_case->part == FULCRUM_SPEED_NEIGHBOURS;
+    const struct fulcrum_timing_work work = {.run = is_sweep  ? run_sweep
+                                                    : is_walk ? run_neighbours
+                                                              : run_solve,
         .context = speed_case,
         .clock = is_sweep ? FULCRUM_TIMING_WALL : FULCRUM_TIMING_THREAD_CPU};
     return timing_measure(&work, &speed_case->timing, budget_s, stop, err);
@@ -536,10 +566,11 @@ static void add_network(struct case_list *list, const struct fulcrum_network *ne
     }
 }
 
-static void add_series(struct case_list *list, size_t series)
+static void add_series(
+    struct case_list *list, size_t series, enum fulcrum_speed_part part)
 {
     const struct series *from = &all_series[series];
-    const struct fulcrum_speed_case speed_case = {.part = FULCRUM_SPEED_SOLVE,
+    const struct fulcrum_speed_case speed_case = {.part = part,
         .series = series,
         .name = from->name,
         .options = {.method = from->method, .seed = 1}};
@@ -571,7 +602,8 @@ static struct fulcrum_speed_case *speed_cases_new(
             .half_width_rel = no_half_width_rel,
             .max_steps = timed_steps}};
     enum {
-        MOST = COUNT_OF(all_series) * COUNT_OF(sizes) + COUNT_OF(more_shapes) +
+        MOST = (COUNT_OF(all_series) + WALKED_SERIES) * COUNT_OF(sizes) +
+               COUNT_OF(more_shapes) +
                COUNT_OF(simulated_steps) * COUNT_OF(simulated_actors) +
                COUNT_OF(yardsticks) + COUNT_OF(sweep_names)
     };
@@ -587,7 +619,10 @@ static struct fulcrum_speed_case *speed_cases_new(
                 .threads = (double)NAN};
     }
     for (size_t i = 0; i < COUNT_OF(all_series); i++) {
-        add_series(&list, i);
+        add_series(&list, i, FULCRUM_SPEED_SOLVE);
+    }
+    for (size_t i = 0; i < WALKED_SERIES; i++) {
+        add_series(&list, i, FULCRUM_SPEED_NEIGHBOURS);
     }
     for (size_t i = 0; i < COUNT_OF(more_shapes); i++) {
         const struct fulcrum_network network =
@@ -648,7 +683,7 @@ static enum fulcrum_status print(const struct fulcrum_speed *speed,
         if (speed->cases[i].timing.sample_count > 0) {
             const struct fulcrum_speed_case *speed_case = &speed->cases[i];
             static const char *const parts[] = {
-                "solve", "simulation", "sweep", "yardstick"};
+                "solve", "simulation", "sweep", "yardstick", "neighbours"};
             const struct fulcrum_timing *timing = &speed_case->timing;
             fulcrum_table_row(table);
             fulcrum_table_text(table, "part", "part", parts[speed_case->part]);
