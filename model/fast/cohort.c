@@ -176,6 +176,30 @@ static void pivot(double matrix[UNKNOWNS][UNKNOWNS + 1], int i)
     memcpy(matrix[i], row, sizeof row);
 }
 
+/*
+ * Gaussian elimination with partial pivoting; the matrix is destroyed. A singular one,
+ * of a period in which nothing ends, makes starts so many that the search turns back.
+ */
+static void solve_starts(double matrix[UNKNOWNS][UNKNOWNS + 1], double starts[UNKNOWNS])
+{
+    double per_pivot[UNKNOWNS];
+    for (int i = 0; i < UNKNOWNS; i++) {
+        pivot(matrix, i);
+        bool is_singular = !(fabs(matrix[i][i]) > 0.0);
+        per_pivot[i] = 1.0 / (is_singular ? SINGULAR : matrix[i][i]);
+        if (!is_singular) {
+            eliminate(matrix, i, per_pivot[i]);
+        }
+    }
+    for (int i = UNKNOWNS - 1; i >= 0; i--) {
+        double sum = matrix[i][UNKNOWNS];
+        for (int j = i + 1; j < UNKNOWNS; j++) {
+            sum -= matrix[i][j] * starts[j];
+        }
+        starts[i] = sum * per_pivot[i];
+    }
+}
+
 /* How much of a slice's starts is left: a whole number of slices later, by its end. */
 struct slice_tails {
     double burst[SLICES + 1]; /* of an actor that started at once, at the ends */
@@ -261,8 +285,7 @@ static void set_short(const struct problem *problem, double period, double short
     double slice = orbit->short_until / SLICES;
     struct slice_tails tails = slice_tails(problem, orbit->period, slice);
     double matrix[UNKNOWNS][UNKNOWNS + 1];
-    double per_pivot[UNKNOWNS];
-    double starts[UNKNOWNS];
+    double starts[UNKNOWNS] = {0.0};
     for (int i = 0; i < UNKNOWNS; i++) {
         matrix[i][0] = tails.burst[i];
         for (int j = 0; j < SLICES; j++) {
@@ -271,26 +294,7 @@ static void set_short(const struct problem *problem, double period, double short
         matrix[i][UNKNOWNS] = problem->servers;
     }
     double whole = matrix[0][0];
-    /*
-     * Gaussian elimination with partial pivoting; the matrix is destroyed. A singular
-     * one, of a period in which nothing ends, makes starts so many that the search
-     * turns back.
-     */
-    for (int i = 0; i < UNKNOWNS; i++) {
-        pivot(matrix, i);
-        bool is_singular = !(fabs(matrix[i][i]) > 0.0);
-        per_pivot[i] = 1.0 / (is_singular ? SINGULAR : matrix[i][i]);
-        if (!is_singular) {
-            eliminate(matrix, i, per_pivot[i]);
-        }
-    }
-    for (int i = UNKNOWNS - 1; i >= 0; i--) {
-        double sum = matrix[i][UNKNOWNS];
-        for (int j = i + 1; j < UNKNOWNS; j++) {
-            sum -= matrix[i][j] * starts[j];
-        }
-        starts[i] = sum * per_pivot[i];
-    }
+    solve_starts(matrix, starts);
     orbit->burst = starts[0];
     orbit->batch = starts[0];
     orbit->left[LAST_NODE] = starts[0] * (whole - 1.0);

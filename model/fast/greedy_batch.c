@@ -171,12 +171,9 @@ static double find_returning(const struct problem *problem, struct state *state)
 static void set_state(const struct problem *problem, double batch, struct state *state)
 {
     const struct fulcrum_network *network = problem->network;
-    state->batch = batch;
-    state->pace = fulcrum_batch_service_of(network, problem->gpu_stretch, batch);
-    state->ends = problem->smooths ? ENDS : 1;
-    state->returning = 0.0;
-    state->idle_frac = 0.0;
-    state->idle_s = 0.0;
+    *state = (struct state){.batch = batch,
+        .pace = fulcrum_batch_service_of(network, problem->gpu_stretch, batch),
+        .ends = problem->smooths ? ENDS : 1};
     if (problem->idles) {
         double batch_means = state->pace.interval_s / network->step.mean_s;
         double rate = idle_rate(
@@ -221,7 +218,7 @@ static void find_left(const struct problem *problem, const struct state *state,
 static double gap(const struct problem *problem, const struct state *state)
 {
     const double *share = shares_of(state);
-    double left[ENDS];
+    double left[ENDS] = {0.0};
     double done = 0.0;
     find_left(problem, state, state->pace.interval_s, left);
     for (size_t i = 0; i < state->ends; i++) {
@@ -289,7 +286,7 @@ static void add_span(const struct problem *problem, const struct state *state,
 {
     double length_s = state->pace.interval_s + state->idle_s;
     double panel_s = FIRST_PANEL * problem->network->step.mean_s;
-    double left[ENDS];
+    double left[ENDS] = {0.0};
     if (from_s < to_s) {
         find_left(problem, state, from_s, left);
     }
@@ -360,7 +357,7 @@ struct fulcrum_greedy_batch fulcrum_greedy_batch_solve(
     struct state tireless;
     const struct state *state = &fluid;
     const struct state *never_idle = &fluid;
-    double left[ENDS];
+    double left[ENDS] = {0.0};
     double guess = hints->fluid.count > 0 ? 0.0 : first_guess(&problem);
     solve(&problem, network->actors, guess, &hints->fluid, &fluid);
     if (is_kinked(&problem, &fluid)) {

@@ -88,10 +88,10 @@ static inline struct fulcrum_batch_service fulcrum_batch_service_unhurried(
     struct fulcrum_batch_service pace = {
         .host_s = fulcrum_batch_time(&network->host, size),
         .gpu_s = gpu_stretch * fulcrum_batch_time(&network->gpu, size)};
-    double service_s = pace.host_s + pace.gpu_s + network->server_wake_mean_s;
+    double served_s = pace.host_s + pace.gpu_s + network->server_wake_mean_s;
     double depth = pace.host_s > 0.0 ? network->depth : 1.0;
-    pace.interval_s = depth > 1.0 ? fulcrum_max(pace.host_s, pace.gpu_s) : service_s;
-    pace.latency_s = service_s + network->delay_s;
+    pace.interval_s = depth > 1.0 ? fulcrum_max(pace.host_s, pace.gpu_s) : served_s;
+    pace.latency_s = served_s + network->delay_s;
     return pace;
 }
 

@@ -72,7 +72,7 @@ static uint64_t hash_time(uint64_t hash, const struct fulcrum_batch_time *time)
 uint64_t fulcrum_network_hash(const struct fulcrum_network *network)
 {
     const struct fulcrum_cpu_station *cpu = &network->cpu;
-    const struct fulcrum_training *training = &network->training;
+    const struct fulcrum_training *train = &network->training;
     const double numbers[] = {network->actors, (double)cpu->curve, cpu->core_count,
         cpu->thread_count, cpu->reserved_threads, cpu->smt_yield_frac, cpu->turbo_frac,
         cpu->oversubscription_frac, cpu->slice_s, cpu->serial_frac, cpu->knee,
@@ -80,8 +80,8 @@ uint64_t fulcrum_network_hash(const struct fulcrum_network *network)
         network->step.mean_s, network->step.cv, (double)network->step.law,
         (double)network->policy, (double)network->loop, network->batch_size,
         network->depth, network->delay_s, network->server_wake_s,
-        network->server_wake_mean_s, training->env_steps_per_train_step,
-        training->train_step_s, training->queue_train_steps, training->sharing_frac};
+        network->server_wake_mean_s, train->env_steps_per_train_step,
+        train->train_step_s, train->queue_train_steps, train->sharing_frac};
     uint64_t hash = hash_numbers(0, numbers, sizeof numbers / sizeof numbers[0]);
     hash = hash_numbers(hash, cpu->capacity, cpu->capacity_count);
     return hash_time(hash_time(hash, &network->host), &network->gpu);

@@ -194,11 +194,8 @@ TEST(test_closed_forms)
 {
     struct fulcrum_cpu_drain drain;
     fulcrum_cpu_drain_init(&drain, &curves[0].cpu, 1e6, 2.0);
-    assert_close(
-        "line", left_of(&drain, 7.0, 3.0), 7.0 * exp(-1.5), 1e-12);
-    assert_close(
-        "full", left_of(&drain, 1e6, 1e5), 1e6 - 8e5 / 2.0, 1e-12);
+    assert_close("line", left_of(&drain, 7.0, 3.0), 7.0 * exp(-1.5), 1e-12);
+    assert_close("full", left_of(&drain, 1e6, 1e5), 1e6 - 8e5 / 2.0, 1e-12);
     /* 40 - 8 t / 2 is 8 after 8 s. */
-    assert_close(
-        "both", left_of(&drain, 40.0, 11.0), 8.0 * exp(-1.5), 1e-12);
+    assert_close("both", left_of(&drain, 40.0, 11.0), 8.0 * exp(-1.5), 1e-12);
 }
