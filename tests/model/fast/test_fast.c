@@ -695,3 +695,23 @@ TEST(test_hints_change_nothing)
         }
     }
 }
+
+/* A network that was solved before comes back as it was, whatever was in between. */
+TEST(test_networks_are_recalled)
+{
+    enum { NETWORKS = 8 };
+    static struct fulcrum_fast_room room;
+    struct fulcrum_solution first[NETWORKS];
+    for (size_t i = 0; i < 2 * (size_t)NETWORKS; i++) {
+        struct fulcrum_network network =
+            half_batches(64.0 + (double)(i % NETWORKS), 16, 0.2);
+        struct fulcrum_solution out = {.steps_per_s = 0.0};
+        ASSERT_OK(fulcrum_fast_solve(&network, &room, &out, NULL));
+        if (i < NETWORKS) {
+            first[i] = out;
+        }
+        CU_ASSERT_EQUAL(out.steps_per_s, first[i % NETWORKS].steps_per_s);
+        CU_ASSERT_EQUAL(out.steps_per_s, fast(&network).steps_per_s);
+    }
+    CU_ASSERT_EQUAL(room.recalled_count, NETWORKS);
+}

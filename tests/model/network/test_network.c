@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "tests/support/designs.h"
 #include "tests/support/suite.h"
 
 static struct fulcrum_network valid(void)
@@ -309,4 +310,38 @@ TEST(test_names_end_where_the_choices_end)
     CU_ASSERT_PTR_NULL(fulcrum_batch_policy_name((enum fulcrum_batch_policy)2));
     CU_ASSERT_STRING_EQUAL(fulcrum_cpu_curve_name(FULCRUM_CURVE_TABLE), "table");
     CU_ASSERT_PTR_NULL(fulcrum_cpu_curve_name((enum fulcrum_cpu_curve)4));
+}
+
+/* Every number counts, those of tables too; names and where tables lie do not. */
+TEST(test_a_hash_knows_every_number)
+{
+    static const double size[] = {2.0, 4.0, 10.0};
+    static const double time_s[] = {5.0, 6.0, 12.0};
+    double moved[] = {5.0, 6.0, 12.0};
+    struct fulcrum_network network = plain_network(100, 20, 0.4, 0.01);
+    network.gpu.size = size;
+    network.gpu.time_s = time_s;
+    network.gpu.count = 3;
+    uint64_t hash = fulcrum_network_hash(&network);
+    double *const numbers[] = {&network.actors, &network.cpu.thread_count,
+        &network.cpu.slice_s, &network.cpu.knee, &network.step.mean_s, &network.step.cv,
+        &network.host.per_batch_s, &network.gpu.per_item_s, &network.batch_size,
+        &network.depth, &network.delay_s, &network.server_wake_s,
+        &network.server_wake_mean_s, &network.training.env_steps_per_train_step,
+        &network.training.train_step_s, &network.training.queue_train_steps,
+        &network.training.sharing_frac};
+    for (size_t i = 0; i < LENGTH(numbers); i++) {
+        double kept = *numbers[i];
+        *numbers[i] = kept * (1.0 + 1e-15) + 1e-15;
+        CU_ASSERT(fulcrum_network_hash(&network) != hash);
+        *numbers[i] = kept;
+    }
+    network.gpu.time_s = moved;
+    network.name[0] = 'x';
+    CU_ASSERT_EQUAL(fulcrum_network_hash(&network), hash);
+    moved[2] = 12.5;
+    CU_ASSERT(fulcrum_network_hash(&network) != hash);
+    network.step.law = FULCRUM_LAW_ERLANG;
+    moved[2] = 12.0;
+    CU_ASSERT(fulcrum_network_hash(&network) != hash);
 }

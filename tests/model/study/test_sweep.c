@@ -599,3 +599,36 @@ TEST(test_outputs_have_the_sense_that_their_names_tell)
     }
     CU_ASSERT_EQUAL(fulcrum_output_sense(FULCRUM_OUTPUT_COUNT), FULCRUM_SENSE_NONE);
 }
+
+/* Chains of neighbours end where they do whatever the threads; a point alone, without
+ * neighbours, is the same but for what hints may change. */
+TEST(test_neighbours_are_the_same_for_any_threads)
+{
+    enum { COUNT = 200 };
+    double actors[COUNT];
+    struct line line;
+    static struct visited visited[3];
+    for (size_t i = 0; i < COUNT; i++) {
+        actors[i] = 8.0 + 3.0 * (double)i;
+    }
+    draw_line(&line, "run.actor_count", actors, COUNT);
+    for (size_t threads = 1; threads <= 3; threads++) {
+        line.plan.thread_count = threads;
+        ASSERT_OK(sweep(&line.design, &line.plan, &visited[threads - 1]));
+        CU_ASSERT_EQUAL_FATAL(visited[threads - 1].count, COUNT);
+    }
+    struct fulcrum_scenario *scenario = scenario_of(&line.design);
+    for (size_t i = 0; i < COUNT; i++) {
+        struct fulcrum_sweep_probe *probe = NULL;
+        struct fulcrum_sweep_point alone = {.index = i};
+        const double *value = visited[0].points[i].prediction.value;
+        compare_outputs(value, visited[1].points[i].prediction.value);
+        compare_outputs(value, visited[2].points[i].prediction.value);
+        ASSERT_OK(fulcrum_sweep_probe_new(scenario, &line.plan, &probe, NULL));
+        ASSERT_OK(fulcrum_sweep_probe_point(probe, i, &alone, NULL));
+        assert_close("X", value[FULCRUM_OUTPUT_steps_per_s],
+            alone.prediction.value[FULCRUM_OUTPUT_steps_per_s], 1e-9);
+        fulcrum_sweep_probe_free(probe);
+    }
+    fulcrum_scenario_free(scenario);
+}
