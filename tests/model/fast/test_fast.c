@@ -704,7 +704,7 @@ TEST(test_networks_are_recalled)
     struct fulcrum_solution first[NETWORKS];
     for (size_t i = 0; i < 2 * (size_t)NETWORKS; i++) {
         struct fulcrum_network network =
-            half_batches(64.0 + (double)(i % NETWORKS), 16, 0.2);
+            half_batches(64.0 + 2.0 * (double)(i % NETWORKS), 16, 0.2);
         struct fulcrum_solution out = {.steps_per_s = 0.0};
         ASSERT_OK(fulcrum_fast_solve(&network, &room, &out, NULL));
         if (i < NETWORKS) {
