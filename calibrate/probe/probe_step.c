@@ -143,10 +143,8 @@ enum fulcrum_status fulcrum_background_load_end(struct fulcrum_background_load *
 /* Part of a visit with the learner busy on another core. */
 #define BUSY_FRAC 0.5
 
-/*
- * Environments that take turns. Those with a process of their own do so where they are
- * asked for steps one by one, and are no more than the threads that are measured.
- */
+/* Environments that take turns; of those with a process of their own there are two: one
+ * is asked for blocks, the other step by step. */
 #define ENV_COUNT 16
 
 /* Resets in a block where one of them is too short to time. */
@@ -241,8 +239,6 @@ static enum fulcrum_status step_open(
     const struct fulcrum_bench *bench = state->bench;
     struct own *own = state->own;
     struct fulcrum_cpu_list before;
-    size_t most =
-        bench->max_threads < ENV_COUNT ? bench->max_threads : (size_t)ENV_COUNT;
     struct fulcrum_series *single = &state->recording[SINGLE].header;
     (void)snprintf(single->name, sizeof single->name, "actor_step_%s",
         times_singles(bench) ? "single" : "short_block");
@@ -251,7 +247,7 @@ static enum fulcrum_status step_open(
         return open_others(state, ENV_COUNT - 1, err);
     }
     TRY(bind_as_actors(&before, err));
-    enum fulcrum_status status = open_others(state, most - 1, err);
+    enum fulcrum_status status = open_others(state, 1, err);
     (void)fulcrum_cpu_list_bind(&before);
     return status;
 }
@@ -680,7 +676,6 @@ static void report_busy(
 static void report_handed(
     const struct fulcrum_probe_state *state, struct fulcrum_findings *findings)
 {
-    const struct own *own = state->own;
     struct fulcrum_summary whole = /* blocks with their resets */
         fulcrum_findings_median(findings, &state->recording[BLOCK], 0.0);
     struct fulcrum_summary handed =
@@ -693,10 +688,11 @@ static void report_handed(
         findings, "actor_hand_over_s", "s", fmax(handed.median - whole.median, 0.0));
     fulcrum_findings_note(findings, "actor_hand_over",
         "environments live in processes of their own: steps are timed in runs that are "
-        "handed over as a whole; asked for one by one (environments in turn: %zu) each "
-        "costs actor_hand_over_s more CPU time, which workload.step.mean_s does not "
-        "contain",
-        own->other_count > 0 ? own->other_count : (size_t)1);
+        "handed over as a whole; asked for one by one each costs actor_hand_over_s "
+        "more "
+        "CPU time, which workload.step.mean_s does not contain; what it costs that "
+        "many "
+        "share a core is in the capacity");
 }
 
 static void report_means(const struct fulcrum_probe_state *state,

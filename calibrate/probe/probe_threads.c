@@ -7,6 +7,12 @@
  * whole machine down cancels. Windows in which other programs took CPU time are marked
  * and, for the ratio, credited with the time they lost.
  *
+ * Environments in processes of their own are asked step by step in a run, and the more
+ * of them share a core, the colder its caches and the predictor of its branches are to
+ * each. Threads that are let loose do not show that: the scheduler lets a thread and
+ * its process go on together for as long as it may. So one thread asks 1, 2, 4, ...
+ * processes of one core in turn, and what counts is CPU time, theirs and its own.
+ *
  * The ratios are c(n) itself. A curve is fitted to them (fit_cpu_curve.c); where none
  * fits, the table stands alone.
  */
@@ -17,6 +23,7 @@
 #include <stdlib.h>
 
 #include "calibrate/actor/actor_threads.h"
+#include "calibrate/actor/placement.h"
 #include "calibrate/fit/fit_forms.h"
 #include "calibrate/host.h"
 #include "model/try.h"
@@ -41,16 +48,55 @@ enum {
     CPU_SHARE, /* CPU time had over what the cores can give */
 };
 
+/* Processes that take turns on a core, at most, and entries of the capacity table. */
+enum { CROWD_MOST = 32, CAPACITY_MOST = 1024 };
+
 struct own {
     struct fulcrum_actor_threads *actor_threads;
     double count[FULCRUM_THREAD_COUNTS_MAX];
     size_t count_count;
+    struct fulcrum_stepper crowd[CROWD_MOST];
+    size_t crowd_count; /* 0: environments step in the threads themselves */
 };
 
 static void threads_close(struct fulcrum_probe_state *state)
 {
-    const struct own *own = state->own;
+    struct own *own = state->own;
     fulcrum_actor_threads_free(own->actor_threads);
+    for (size_t i = 0; i < own->crowd_count; i++) {
+        fulcrum_stepper_close(&own->crowd[i]);
+    }
+}
+
+/* Counts of actors that crowd the processors, and the processes of one of them. */
+static enum fulcrum_status open_crowd(
+    struct fulcrum_probe_state *state, struct fulcrum_error *err)
+{
+    const struct fulcrum_bench *bench = state->bench;
+    struct own *own = state->own;
+    double threads = bench->machine.cpu.thread_count;
+    /* Fewer where fewer threads are asked for than are tried by default. */
+    double asked = (double)bench->max_threads;
+    double most_count = asked < 2.0 * threads ? asked : CAPACITY_MOST;
+    size_t most = 0;
+    while (own->count_count > 1 && own->count[own->count_count - 1] > threads) {
+        own->count_count--;
+    }
+    for (size_t each = 2; each <= CROWD_MOST; each *= 2) {
+        double count = (double)each * threads;
+        if (count <= most_count && own->count_count < FULCRUM_THREAD_COUNTS_MAX) {
+            own->count[own->count_count++] = count;
+            most = each;
+        }
+    }
+    for (size_t i = 0; i < most; i++) {
+        TRY(fulcrum_stepper_begin(&own->crowd[i], &bench->stage, i, err));
+        own->crowd_count++;
+    }
+    for (size_t i = 0; i < most; i++) {
+        TRY(fulcrum_stepper_await(&own->crowd[i], err));
+    }
+    return FULCRUM_OK;
 }
 
 static enum fulcrum_status threads_open(
@@ -65,8 +111,80 @@ static enum fulcrum_status threads_open(
     for (size_t i = 0; i < own->count_count; i++) {
         own->count[i] = (double)count[i];
     }
-    return fulcrum_actor_threads_new(&own->actor_threads, &bench->stage,
-        count[own->count_count - 1], bench->step_s, err);
+    if (bench->stage.actor->step_many != NULL) {
+        struct fulcrum_placement placement = {.is_apart = 0};
+        struct fulcrum_cpu_list before;
+        TRY(fulcrum_placement_complete(&placement, err));
+        TRY(fulcrum_cpu_list_allowed(&before, err));
+        (void)fulcrum_cpu_list_bind(&placement.actors);
+        enum fulcrum_status status = open_crowd(state, err);
+        (void)fulcrum_cpu_list_bind(&before);
+        TRY(status);
+    }
+    size_t most = own->crowd_count > 0 ? (size_t)bench->machine.cpu.thread_count
+                                       : count[own->count_count - 1];
+    return fulcrum_actor_threads_new(
+        &own->actor_threads, &bench->stage, most, bench->step_s, err);
+}
+
+static enum fulcrum_status ask_all(
+    struct own *own, size_t count, struct fulcrum_error *err)
+{
+    for (size_t i = 0; i < count; i++) {
+        TRY(fulcrum_stepper_run(&own->crowd[i], 1, NULL, err));
+    }
+    return FULCRUM_OK;
+}
+
+static double crowd_cpu_s(const struct own *own, size_t count)
+{
+    double cpu_s = fulcrum_thread_cpu_s();
+    for (size_t i = 0; i < count; i++) {
+        cpu_s += fulcrum_stepper_cpu_s(&own->crowd[i]);
+    }
+    return cpu_s;
+}
+
+/* CPU time of a step, of the thread and of `count` processes that it asks in turn. */
+static enum fulcrum_status time_in_turn(struct fulcrum_probe_state *state, size_t count,
+    double window_s, double *step_s, struct fulcrum_error *err)
+{
+    struct own *own = state->own;
+    double until_s = fulcrum_wall_s() + window_s;
+    double steps = 0.0;
+    TRY(ask_all(own, count, err)); /* the first round wakes them */
+    double begin_s = crowd_cpu_s(own, count);
+    do {
+        TRY(ask_all(own, count, err));
+        steps += (double)count;
+    } while (fulcrum_wall_s() < until_s);
+    *step_s = (crowd_cpu_s(own, count) - begin_s) / steps;
+    return FULCRUM_OK;
+}
+
+/* What all processors do where each is shared by so many processes, over one alone. */
+static enum fulcrum_status sample_crowd(struct fulcrum_probe_state *state, double count,
+    double window_s, struct fulcrum_error *err)
+{
+    double threads = state->bench->machine.cpu.thread_count;
+    double alone_s[2] = {0.0, 0.0};
+    double step_s = 0.0;
+    struct fulcrum_cpu_list before;
+    struct fulcrum_placement placement = {.is_apart = 0};
+    TRY(fulcrum_placement_complete(&placement, err));
+    TRY(fulcrum_cpu_list_allowed(&before, err));
+    TRY(fulcrum_sample_begin(state, CAPACITY, err));
+    (void)fulcrum_cpu_list_bind(&placement.actors);
+    enum fulcrum_status status = FULCRUM_OK;
+    TRY_OR_END(time_in_turn(state, 1, 0.5 * window_s, &alone_s[0], err));
+    TRY_OR_END(time_in_turn(state, (size_t)(count / threads), window_s, &step_s, err));
+    TRY_OR_END(time_in_turn(state, 1, 0.5 * window_s, &alone_s[1], err));
+end:
+    (void)fulcrum_cpu_list_bind(&before);
+    TRY(status);
+    struct fulcrum_sample ratio = {
+        .x = count, .value = threads * 0.5 * (alone_s[0] + alone_s[1]) / step_s};
+    return fulcrum_sample_keep(state, CAPACITY, FULCRUM_CLOCK_CPU, &ratio, err);
 }
 
 static enum fulcrum_status sample_window(struct fulcrum_probe_state *state,
@@ -122,6 +240,11 @@ static enum fulcrum_status threads_visit(
                            ? fulcrum_recording_neediest(&state->recording[CAPACITY],
                                  own->count + 1, own->count_count - 1)
                            : 1.0;
+        done++;
+        if (own->crowd_count > 0 && count > state->bench->machine.cpu.thread_count) {
+            TRY(sample_crowd(state, count, window_s, err));
+            continue;
+        }
         TRY(sample_window(state, count, window_s, &many, err));
         TRY(sample_window(state, 1.0, window_s, &one[1], err));
         /* The ratio to one thread: what slows the whole machine down cancels. */
@@ -136,7 +259,6 @@ static enum fulcrum_status threads_visit(
             TRY(fulcrum_recording_add(&state->recording[CAPACITY], &ratio, err));
         }
         one[0] = one[1];
-        done++;
     }
     return FULCRUM_OK;
 }
