@@ -209,6 +209,12 @@ static enum fulcrum_status look(struct fulcrum_stepper *stepper, double during_s
     return FULCRUM_OK;
 }
 
+bool fulcrum_bench_has_crowd(const struct fulcrum_bench *bench)
+{
+    return bench->stage.actor->step_many != NULL &&
+           bench->step_s >= FULCRUM_CROWD_STEP_S;
+}
+
 enum fulcrum_status fulcrum_bench_open(struct fulcrum_bench *out,
     const struct fulcrum_calibrate_options *options, struct fulcrum_error *err)
 {

@@ -429,6 +429,15 @@ struct fulcrum_sm_steps {
 size_t fulcrum_sm_counts(
     double out[FULCRUM_SM_COUNTS_MAX], const struct fulcrum_sm_steps *steps);
 
+/*
+ * Whether environments live in processes of their own whose steps are long beside a
+ * hand-over (FULCRUM_CROWD_STEP_S): what they cost where many share a core is then
+ * measured step by step. Short ones cost what hand-overs do, which threads let loose
+ * show.
+ */
+#define FULCRUM_CROWD_STEP_S 50e-6
+bool fulcrum_bench_has_crowd(const struct fulcrum_bench *bench);
+
 #define FULCRUM_THREAD_COUNTS_MAX 12
 
 /*

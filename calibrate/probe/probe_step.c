@@ -143,8 +143,11 @@ enum fulcrum_status fulcrum_background_load_end(struct fulcrum_background_load *
 /* Part of a visit with the learner busy on another core. */
 #define BUSY_FRAC 0.5
 
-/* Environments that take turns; of those with a process of their own there are two: one
- * is asked for blocks, the other step by step. */
+/*
+ * Environments that take turns. Those with a process of their own do so where they are
+ * asked for steps one by one, and are no more than the threads that are measured; two,
+ * where the capacity tells what it costs that more of them share a core.
+ */
 #define ENV_COUNT 16
 
 /* Resets in a block where one of them is too short to time. */
@@ -247,7 +250,9 @@ static enum fulcrum_status step_open(
         return open_others(state, ENV_COUNT - 1, err);
     }
     TRY(bind_as_actors(&before, err));
-    enum fulcrum_status status = open_others(state, 1, err);
+    size_t most = bench->max_threads < ENV_COUNT ? bench->max_threads : ENV_COUNT;
+    enum fulcrum_status status =
+        open_others(state, fulcrum_bench_has_crowd(bench) ? 1 : most - 1, err);
     (void)fulcrum_cpu_list_bind(&before);
     return status;
 }
@@ -676,6 +681,7 @@ static void report_busy(
 static void report_handed(
     const struct fulcrum_probe_state *state, struct fulcrum_findings *findings)
 {
+    const struct own *own = state->own;
     struct fulcrum_summary whole = /* blocks with their resets */
         fulcrum_findings_median(findings, &state->recording[BLOCK], 0.0);
     struct fulcrum_summary handed =

@@ -111,7 +111,7 @@ static enum fulcrum_status threads_open(
     for (size_t i = 0; i < own->count_count; i++) {
         own->count[i] = (double)count[i];
     }
-    if (bench->stage.actor->step_many != NULL) {
+    if (fulcrum_bench_has_crowd(bench)) {
         struct fulcrum_placement placement = {.is_apart = 0};
         struct fulcrum_cpu_list before;
         TRY(fulcrum_placement_complete(&placement, err));
