@@ -694,11 +694,10 @@ static void report_handed(
         findings, "actor_hand_over_s", "s", fmax(handed.median - whole.median, 0.0));
     fulcrum_findings_note(findings, "actor_hand_over",
         "environments live in processes of their own: steps are timed in runs that are "
-        "handed over as a whole; asked for one by one each costs actor_hand_over_s "
-        "more "
-        "CPU time, which workload.step.mean_s does not contain; what it costs that "
-        "many "
-        "share a core is in the capacity");
+        "handed over as a whole; asked for one by one (environments in turn: %zu) each "
+        "costs actor_hand_over_s more CPU time, which workload.step.mean_s does not "
+        "contain",
+        own->other_count > 0 ? own->other_count : (size_t)1);
 }
 
 static void report_means(const struct fulcrum_probe_state *state,
