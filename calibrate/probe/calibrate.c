@@ -225,7 +225,8 @@ enum fulcrum_status fulcrum_bench_open(struct fulcrum_bench *out,
     fulcrum_host_detect(&out->machine);
     out->stopwatch = fulcrum_stopwatch_calibrated();
     size_t most = THREADS_PER_PROCESSOR * (size_t)out->machine.cpu.thread_count;
-    out->max_threads = options->max_threads > 0 ? options->max_threads : most;
+    out->is_limited = options->max_threads > 0;
+    out->max_threads = out->is_limited ? options->max_threads : most;
     TRY(options->actor != NULL
             ? open_actor(&out->stage, options->actor, &options->actor_options, err)
             : open_any_actor(&out->stage, &options->actor_options, err));

@@ -188,6 +188,7 @@ struct fulcrum_bench {
     struct fulcrum_machine machine;
     struct fulcrum_gpu_idle gpu_idle; /* before the learner was opened */
     size_t max_threads;               /* most actor threads */
+    bool is_limited;                  /* to as many as the user said */
     const char *meter_root;           /* where meters look for the kernel's files */
     struct fulcrum_workload *loop_workload; /* NULL: not wanted */
     double meter_window_rel;                /* as fulcrum_energy_options has it; 0: 1 */

@@ -75,9 +75,7 @@ static enum fulcrum_status open_crowd(
     const struct fulcrum_bench *bench = state->bench;
     struct own *own = state->own;
     double threads = bench->machine.cpu.thread_count;
-    /* Fewer where fewer threads are asked for than are tried by default. */
-    double asked = (double)bench->max_threads;
-    double most_count = asked < 2.0 * threads ? asked : CAPACITY_MOST;
+    double most_count = bench->is_limited ? (double)bench->max_threads : CAPACITY_MOST;
     size_t most = 0;
     while (own->count_count > 1 && own->count[own->count_count - 1] > threads) {
         own->count_count--;
