@@ -85,14 +85,15 @@ static inline struct fulcrum_batch_service fulcrum_batch_service_unhurried(
     const struct fulcrum_network *network, double gpu_stretch, double size)
 {
     size = fulcrum_max(1.0, size);
-    struct fulcrum_batch_service pace = {
+    struct fulcrum_batch_service service = {
         .host_s = fulcrum_batch_time(&network->host, size),
         .gpu_s = gpu_stretch * fulcrum_batch_time(&network->gpu, size)};
-    double served_s = pace.host_s + pace.gpu_s + network->server_wake_mean_s;
-    double depth = pace.host_s > 0.0 ? network->depth : 1.0;
-    pace.interval_s = depth > 1.0 ? fulcrum_max(pace.host_s, pace.gpu_s) : served_s;
-    pace.latency_s = served_s + network->delay_s;
-    return pace;
+    double served_s = service.host_s + service.gpu_s + network->server_wake_mean_s;
+    double depth = service.host_s > 0.0 ? network->depth : 1.0;
+    service.interval_s =
+        depth > 1.0 ? fulcrum_max(service.host_s, service.gpu_s) : served_s;
+    service.latency_s = served_s + network->delay_s;
+    return service;
 }
 
 /*
@@ -103,12 +104,13 @@ static inline struct fulcrum_batch_service fulcrum_batch_service_unhurried(
 static inline struct fulcrum_batch_service fulcrum_batch_service_of(
     const struct fulcrum_network *network, double gpu_stretch, double size)
 {
-    struct fulcrum_batch_service pace =
+    struct fulcrum_batch_service service =
         fulcrum_batch_service_unhurried(network, gpu_stretch, size);
-    if (pace.host_s > 0.0 && network->depth > 1.0 && pace.gpu_s > pace.host_s) {
-        pace.latency_s = network->depth * pace.gpu_s + network->delay_s;
+    if (service.host_s > 0.0 && network->depth > 1.0 &&
+        service.gpu_s > service.host_s) {
+        service.latency_s = network->depth * service.gpu_s + network->delay_s;
     }
-    return pace;
+    return service;
 }
 
 /* What a fast method says of the mean cycle of a network. */

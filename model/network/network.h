@@ -181,9 +181,7 @@ struct fulcrum_residence {
 };
 
 struct fulcrum_solution {
-    enum fulcrum_method method; /* the one that ran, never AUTO */
-    double steps_per_s;         /* requests completed per second */
-    bool has_interval;          /* simulation: 95 % interval of steps_per_s */
+    double steps_per_s; /* requests completed per second */
     double steps_per_s_lo;
     double steps_per_s_hi;
     double mean_batch;
@@ -196,11 +194,13 @@ struct fulcrum_solution {
     double gpu_train_busy_frac;      /* work of training: X / K * t_T */
     double gpu_simulation_busy_frac; /* of environments on the GPU; 0 elsewhere */
     struct fulcrum_residence residence;
-    enum fulcrum_bottleneck bottleneck;
-    unsigned flags;         /* of enum fulcrum_flag */
     double simulated_steps; /* 0 for the others */
     double error_rel; /* of steps_per_s: fast stays within it in 95 of 100 networks of
                          the kind; half of the interval of a simulation; 0 else */
+    enum fulcrum_method method; /* the one that ran, never AUTO */
+    enum fulcrum_bottleneck bottleneck;
+    unsigned flags;    /* of enum fulcrum_flag */
+    bool has_interval; /* simulation: 95 % interval of steps_per_s, lo to hi */
 };
 
 struct fulcrum_fast_room; /* model/fast/steady.h */

@@ -3,6 +3,7 @@
 #include "model/network/network.h"
 
 #include <math.h>
+#include <stddef.h>
 #include <string.h>
 
 #include "tests/support/designs.h"
@@ -317,31 +318,41 @@ TEST(test_a_hash_knows_every_number)
 {
     static const double size[] = {2.0, 4.0, 10.0};
     static const double time_s[] = {5.0, 6.0, 12.0};
-    double moved[] = {5.0, 6.0, 12.0};
+    static const double moved[] = {5.0, 6.0, 12.0};
+    static const double longer_s[] = {5.0, 6.0, 12.5};
     struct fulcrum_network network = plain_network(100, 20, 0.4, 0.01);
     network.gpu.size = size;
     network.gpu.time_s = time_s;
     network.gpu.count = 3;
     uint64_t hash = fulcrum_network_hash(&network);
-    double *const numbers[] = {&network.actors, &network.cpu.thread_count,
-        &network.cpu.slice_s, &network.cpu.knee, &network.step.mean_s, &network.step.cv,
-        &network.host.per_batch_s, &network.gpu.per_item_s, &network.batch_size,
-        &network.depth, &network.delay_s, &network.server_wake_s,
-        &network.server_wake_mean_s, &network.training.env_steps_per_train_step,
-        &network.training.train_step_s, &network.training.queue_train_steps,
-        &network.training.sharing_frac};
-    for (size_t i = 0; i < LENGTH(numbers); i++) {
-        double kept = *numbers[i];
-        *numbers[i] = kept * (1.0 + 1e-15) + 1e-15;
-        CU_ASSERT(fulcrum_network_hash(&network) != hash);
-        *numbers[i] = kept;
+    static const size_t offsets[] = {offsetof(struct fulcrum_network, actors),
+        offsetof(struct fulcrum_network, cpu.thread_count),
+        offsetof(struct fulcrum_network, cpu.slice_s),
+        offsetof(struct fulcrum_network, step.mean_s),
+        offsetof(struct fulcrum_network, step.cv),
+        offsetof(struct fulcrum_network, host.per_batch_s),
+        offsetof(struct fulcrum_network, gpu.per_item_s),
+        offsetof(struct fulcrum_network, batch_size),
+        offsetof(struct fulcrum_network, depth),
+        offsetof(struct fulcrum_network, delay_s),
+        offsetof(struct fulcrum_network, server_wake_s),
+        offsetof(struct fulcrum_network, server_wake_mean_s),
+        offsetof(struct fulcrum_network, training.env_steps_per_train_step),
+        offsetof(struct fulcrum_network, training.sharing_frac)};
+    for (size_t i = 0; i < LENGTH(offsets); i++) {
+        struct fulcrum_network other = network;
+        double number = 0.0;
+        memcpy(&number, (const char *)&network + offsets[i], sizeof number);
+        number = number * (1.0 + 1e-15) + 1e-15;
+        memcpy((char *)&other + offsets[i], &number, sizeof number);
+        CU_ASSERT(fulcrum_network_hash(&other) != hash);
     }
     network.gpu.time_s = moved;
     network.name[0] = 'x';
     CU_ASSERT_EQUAL(fulcrum_network_hash(&network), hash);
-    moved[2] = 12.5;
+    network.gpu.time_s = longer_s;
     CU_ASSERT(fulcrum_network_hash(&network) != hash);
+    network.gpu.time_s = time_s;
     network.step.law = FULCRUM_LAW_ERLANG;
-    moved[2] = 12.0;
     CU_ASSERT(fulcrum_network_hash(&network) != hash);
 }
