@@ -143,24 +143,30 @@ TEST(test_a_front_takes_no_memory_for_the_points_that_it_beats)
     CU_ASSERT(memory_byte[1] - memory_byte[0] < 32e6);
 }
 
+/* Where a column of a line begins; its end if it has fewer. */
+static const char *column_at(const char *line, size_t column)
+{
+    for (size_t i = 0; i < column; i++) {
+        line += strcspn(line, ",\n");
+        line += *line == ',' ? 1 : 0;
+    }
+    return line;
+}
+
+static double column_of(const char *line, size_t column)
+{
+    return strtod(column_at(line, column), NULL);
+}
+
 /* The line that begins with the same two columns, or NULL. */
 static const char *line_like(const char *all, const char *line)
 {
-    const char *columns_end = strchr(strchr(line, ',') + 1, ',');
-    size_t length = (size_t)(columns_end - line) + 1;
+    size_t length = (size_t)(column_at(line, 2) - line);
     const char *at = strstr(all, "\n");
     while (at != NULL && strncmp(at + 1, line, length) != 0) {
         at = strstr(at + 1, "\n");
     }
     return at != NULL ? at + 1 : NULL;
-}
-
-static double column_of(const char *line, size_t column)
-{
-    for (size_t i = 0; i < column; i++) {
-        line = strchr(line, ',') + 1;
-    }
-    return strtod(line, NULL);
 }
 
 /* The same points as in the whole sweep, where neighbours gave hints to each other. */
