@@ -186,7 +186,8 @@ TEST(test_a_front_has_lines_of_the_whole_sweep)
          line = strtok_r(NULL, "\n", &rest)) {
         if (lines++ > 0) { /* below the header */
             const char *same = line_like(all, line);
-            CU_ASSERT_PTR_NOT_NULL_FATAL(same);
+            CU_ASSERT_PTR_NOT_NULL(same);
+            same = same != NULL ? same : "";
             assert_close("X", column_of(line, 2), column_of(same, 2), 1e-9);
             assert_close("W", column_of(line, 3), column_of(same, 3), 1e-9);
         }
