@@ -16,7 +16,7 @@
  *
  * Two unknowns are left, the period and the part of it in which threads are short. They
  * follow from the number of actors and from the time that a batch takes (greedy) or the
- * size it has (fixed): two nested bracketed roots.
+ * size it has (fixed): by Newton's method for both, or two nested bracketed roots.
  */
 #include "model/fast/steady.h"
 
@@ -32,7 +32,7 @@ enum { SLICES = 3, UNKNOWNS = SLICES + 1, NODES = 4, LAST_NODE = NODES - 1 };
 /*
  * Relative errors of roots: of the period (solved jointly: of both gaps together), and
  * of what is solved anew for each period tried, fine enough not to show in the former.
- * Greedy batches begin with hints, of which nothing is to be seen.
+ * Greedy batches begin with hints, which must not show.
  */
 #define TOLERANCE       1e-6
 #define HINT_TOLERANCE  5e-10
@@ -52,7 +52,8 @@ enum { SLICES = 3, UNKNOWNS = SLICES + 1, NODES = 4, LAST_NODE = NODES - 1 };
 /*
  * Newton's and Broyden's steps: how many before nested searches take over, or of a
  * rough start; the first difference, relative to the place; the share of the room to a
- * bound that one step may use up; and the least slope that is divided by.
+ * bound that one step may use up; how much a period may grow in a step; and the least
+ * slope that is divided by.
  */
 enum { JOINT_STEPS = 14, ROUGH_STEPS = 2 };
 #define SMALL_STEP   1e-3

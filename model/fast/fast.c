@@ -532,7 +532,11 @@ static enum fulcrum_status solve_anew(const struct fulcrum_network *network,
     return FULCRUM_OK;
 }
 
-/* Fixed batches alone: they take long enough, and depend on no hints. */
+/*
+ * Fixed batches alone are recalled: they take long enough. They may have several
+ * orbits, of which hints could choose another one, so that they take none, and leave
+ * none: whether one was recalled must not show in the network that follows.
+ */
 enum fulcrum_status fulcrum_fast_solve(const struct fulcrum_network *network,
     struct fulcrum_fast_room *room, struct fulcrum_solution *out,
     struct fulcrum_error *err)
@@ -541,6 +545,7 @@ enum fulcrum_status fulcrum_fast_solve(const struct fulcrum_network *network,
         return solve_anew(network, room, out, err);
     }
     uint64_t hash = fulcrum_network_hash(network);
+    fulcrum_fast_forget(room);
     for (size_t i = 0; i < FULCRUM_RECALLED && i < room->recalled_count; i++) {
         if (room->recalled[i].hash == hash) {
             *out = room->recalled[i].solution;
@@ -548,6 +553,7 @@ enum fulcrum_status fulcrum_fast_solve(const struct fulcrum_network *network,
         }
     }
     TRY(solve_anew(network, room, out, err));
+    fulcrum_fast_forget(room);
     room->recalled[room->recalled_count++ % FULCRUM_RECALLED] =
         (struct fulcrum_recalled){hash, *out};
     return FULCRUM_OK;

@@ -88,11 +88,6 @@ void fulcrum_steady_init(struct fulcrum_steady *steady,
     if (service_s(own) < FULCRUM_NO_TIME_FRAC * all_s && own->gpu.count == 0) {
         own->gpu.per_batch_s += FULCRUM_NO_TIME_FRAC * all_s;
     }
-    /* Fixed batches may have several orbits, of which hints could choose another one.
-     */
-    if (own->policy == FULCRUM_BATCH_FIXED) {
-        fulcrum_fast_forget(room);
-    }
     fulcrum_cpu_drain_init(&steady->drain, &own->cpu, own->actors, own->step.mean_s);
 }
 

@@ -45,7 +45,8 @@ static inline void fulcrum_hint_set(
 
 /*
  * What one solution tells the next of a network much like it. All zero: nothing is
- * known. Answers depend on it by no more than 1e-9.
+ * known. Answers depend on it by no more than 1e-9, but where
+ * FULCRUM_FLAG_MULTISTABLE says that there are several.
  */
 struct fulcrum_hints {
     bool is_set;
@@ -177,6 +178,7 @@ struct fulcrum_cohort fulcrum_cohort_solve(const struct fulcrum_network *network
 /* Of each solution of a network: without, beside and near training. */
 enum { FULCRUM_HINTS = 3 };
 
+/* Networks recalled: a study of thirty inputs comes back to one after as many pairs. */
 enum { FULCRUM_RECALLED = 64 };
 
 /* What is kept from one network to the next that resembles it; all zero at first. */

@@ -80,8 +80,8 @@ const struct fulcrum_predictor *fulcrum_sweep_probe_predictor(
 
 /*
  * Neighbours are solved one after the other, each beginning where the last one ended:
- * chains of so many points, whose ends do not depend on the number of threads. Where
- * there are draws, they begin where their own point ended.
+ * chains of so many points, whose ends do not depend on the number of threads. Sweeps
+ * with draws have none: draws of a point differ more than its neighbours do.
  */
 enum { CHAIN = 64 };
 

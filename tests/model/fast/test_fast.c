@@ -715,3 +715,21 @@ TEST(test_networks_are_recalled)
     }
     CU_ASSERT_EQUAL(room.recalled_count, NETWORKS);
 }
+
+/* A greedy network behind a fixed one is the same whether that one was recalled. */
+TEST(test_recalling_leaves_no_trace)
+{
+    static struct fulcrum_fast_room room;
+    struct fulcrum_network fixed = half_batches(64, 16, 0.2);
+    struct fulcrum_network greedy = lognormal(100, 60, 0.4);
+    double rate[2] = {0.0};
+    for (size_t i = 0; i < 2; i++) {
+        struct fulcrum_solution out = {.steps_per_s = 0.0};
+        struct fulcrum_network other = lognormal(80.0 + 40.0 * (double)i, 60, 0.4);
+        ASSERT_OK(fulcrum_fast_solve(&other, &room, &out, NULL));
+        ASSERT_OK(fulcrum_fast_solve(&fixed, &room, &out, NULL));
+        ASSERT_OK(fulcrum_fast_solve(&greedy, &room, &out, NULL));
+        rate[i] = out.steps_per_s;
+    }
+    CU_ASSERT_EQUAL(rate[0], rate[1]);
+}
