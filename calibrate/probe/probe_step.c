@@ -209,17 +209,6 @@ static void step_close(struct fulcrum_probe_state *state)
     }
 }
 
-/* To the processors that a run gives its actors; `before`: where the thread was. */
-static enum fulcrum_status bind_as_actors(
-    struct fulcrum_cpu_list *before, struct fulcrum_error *err)
-{
-    struct fulcrum_placement placement = {.is_apart = 0};
-    TRY(fulcrum_placement_complete(&placement, err));
-    TRY(fulcrum_cpu_list_allowed(before, err));
-    (void)fulcrum_cpu_list_bind(&placement.actors);
-    return FULCRUM_OK;
-}
-
 /* All begin before the first is awaited: processes start side by side. */
 static enum fulcrum_status open_others(
     struct fulcrum_probe_state *state, size_t count, struct fulcrum_error *err)
@@ -249,7 +238,7 @@ static enum fulcrum_status step_open(
     if (!is_elsewhere(state)) {
         return open_others(state, ENV_COUNT - 1, err);
     }
-    TRY(bind_as_actors(&before, err));
+    TRY(fulcrum_placement_bind_as_actors(&before, err));
     size_t most = bench->max_threads < ENV_COUNT ? bench->max_threads : ENV_COUNT;
     enum fulcrum_status status =
         open_others(state, fulcrum_bench_has_crowd(bench) ? 1 : most - 1, err);
@@ -486,7 +475,7 @@ static enum fulcrum_status sample_parts(
     if (is_elsewhere(state)) {
         /* On the processors where those environments are. */
         struct fulcrum_cpu_list before;
-        TRY(bind_as_actors(&before, err));
+        TRY(fulcrum_placement_bind_as_actors(&before, err));
         enum fulcrum_status status = time_handed(state, err);
         (void)fulcrum_cpu_list_bind(&before);
         TRY(status);

@@ -110,11 +110,8 @@ static enum fulcrum_status threads_open(
         own->count[i] = (double)count[i];
     }
     if (fulcrum_bench_has_crowd(bench)) {
-        struct fulcrum_placement placement = {.is_apart = 0};
         struct fulcrum_cpu_list before;
-        TRY(fulcrum_placement_complete(&placement, err));
-        TRY(fulcrum_cpu_list_allowed(&before, err));
-        (void)fulcrum_cpu_list_bind(&placement.actors);
+        TRY(fulcrum_placement_bind_as_actors(&before, err));
         enum fulcrum_status status = open_crowd(state, err);
         (void)fulcrum_cpu_list_bind(&before);
         TRY(status);
@@ -168,11 +165,8 @@ static enum fulcrum_status sample_crowd(struct fulcrum_probe_state *state, doubl
     double alone_s[2] = {0.0, 0.0};
     double step_s = 0.0;
     struct fulcrum_cpu_list before;
-    struct fulcrum_placement placement = {.is_apart = 0};
-    TRY(fulcrum_placement_complete(&placement, err));
-    TRY(fulcrum_cpu_list_allowed(&before, err));
     TRY(fulcrum_sample_begin(state, CAPACITY, err));
-    (void)fulcrum_cpu_list_bind(&placement.actors);
+    TRY(fulcrum_placement_bind_as_actors(&before, err));
     enum fulcrum_status status = FULCRUM_OK;
     TRY_OR_END(time_in_turn(state, 1, 0.5 * window_s, &alone_s[0], err));
     TRY_OR_END(time_in_turn(state, (size_t)(count / threads), window_s, &step_s, err));
