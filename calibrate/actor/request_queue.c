@@ -159,6 +159,7 @@ struct seat {
     int runs; /* the thread exists */
     /* Written while its thread runs, read by the server while that waits. */
     struct fulcrum_handoff_turn turn;
+    struct fulcrum_handoff_steps steps; /* its thread's part of them */
     struct fulcrum_error failure;
 };
 
@@ -169,6 +170,7 @@ struct fulcrum_handoff {
     struct fulcrum_cpu_list before; /* where the server might run */
     bool is_apart;
     size_t *numbers;      /* of the seats of a batch */
+    size_t taken_count;   /* of them */
     unsigned char *input; /* the observations of a batch */
     size_t asked_count;   /* actors, and observations of each, that were let go on */
     size_t item_count;
@@ -219,6 +221,8 @@ static void *act(void *argument)
         answered_cpu_s = cpu_s;
         step_or_spin(seat);
         step_s = fulcrum_thread_cpu_s() - cpu_s - cost_s;
+        seat->steps.count += (double)handoff->item_count;
+        seat->steps.cpu_s += step_s;
         (void)fulcrum_request_queue_hand_in(handoff->requests, seat->number);
         asked_s = fulcrum_wall_s();
     }
@@ -239,7 +243,6 @@ static enum fulcrum_status make_seats(
     return fulcrum_request_queue_new(&handoff->requests, plan->actor_count, err);
 }
 
-/* An actor that waits for its first answer. */
 static enum fulcrum_status seat_actor(
     struct fulcrum_handoff *handoff, struct fulcrum_error *err)
 {
@@ -251,13 +254,41 @@ static enum fulcrum_status seat_actor(
     seat->items = calloc(plan->item_count, plan->item_byte + 1);
     TRY_MEMORY(seat->items, err, "waiting actor %zu", handoff->seated_count);
     if (plan->stage != NULL) {
-        TRY(fulcrum_stepper_open(&seat->stepper, plan->stage, seat->number, err));
+        TRY(fulcrum_stepper_begin(&seat->stepper, plan->stage, seat->number, err));
         seat->observation = seat->stepper.observation;
+    }
+    return FULCRUM_OK;
+}
+
+/* It waits for its first answer. */
+static enum fulcrum_status start_actor(struct seat *seat, struct fulcrum_error *err)
+{
+    if (seat->observation != NULL) {
+        TRY(fulcrum_stepper_await(&seat->stepper, err));
     }
     seat->runs = pthread_create(&seat->thread, NULL, act, seat) == 0;
     return seat->runs ? FULCRUM_OK
                       : fulcrum_fail(err, FULCRUM_ERR_UNSUPPORTED,
-                            "waiting actor %zu cannot start", handoff->seated_count);
+                            "waiting actor %zu cannot start", seat->number + 1);
+}
+
+/* Environments in processes of their own start side by side, and run where they are
+ * begun. */
+static enum fulcrum_status start_actors(
+    struct fulcrum_handoff *handoff, struct fulcrum_error *err)
+{
+    enum fulcrum_status status = FULCRUM_OK;
+    if (handoff->is_apart) {
+        (void)fulcrum_cpu_list_bind(&handoff->placement.actors);
+    }
+    while (handoff->seated_count < handoff->plan.actor_count && status == FULCRUM_OK) {
+        status = seat_actor(handoff, err);
+    }
+    for (size_t i = 0; i < handoff->seated_count && status == FULCRUM_OK; i++) {
+        status = start_actor(&handoff->seats[i], err);
+    }
+    fulcrum_handoff_serve(handoff, false);
+    return status;
 }
 
 enum fulcrum_status fulcrum_handoff_new(struct fulcrum_handoff **out,
@@ -272,8 +303,11 @@ enum fulcrum_status fulcrum_handoff_new(struct fulcrum_handoff **out,
         fulcrum_cpu_list_allowed(&handoff->before, NULL) == FULCRUM_OK &&
         fulcrum_placement_complete(&handoff->placement, NULL) == FULCRUM_OK &&
         handoff->placement.is_apart;
-    while (handoff->seated_count < plan->actor_count && status == FULCRUM_OK) {
-        status = seat_actor(handoff, err);
+    if (plan->shares_processor && handoff->is_apart) {
+        handoff->placement.actors.count = 1;
+    }
+    if (status == FULCRUM_OK) {
+        status = start_actors(handoff, err);
     }
     if (status != FULCRUM_OK) {
         fulcrum_handoff_free(handoff);
@@ -326,17 +360,24 @@ void fulcrum_handoff_answer(
     fulcrum_request_queue_answer(handoff->requests, handoff->numbers, actor_count);
 }
 
-void fulcrum_handoff_collect(struct fulcrum_handoff *handoff)
+size_t fulcrum_handoff_collect(struct fulcrum_handoff *handoff, size_t least)
 {
-    (void)fulcrum_request_queue_collect(handoff->requests, handoff->asked_count,
-        handoff->asked_count, handoff->numbers);
+    handoff->taken_count = fulcrum_request_queue_collect(
+        handoff->requests, least, handoff->asked_count, handoff->numbers);
+    return handoff->taken_count;
+}
+
+void fulcrum_handoff_reply(struct fulcrum_handoff *handoff)
+{
+    fulcrum_request_queue_answer(
+        handoff->requests, handoff->numbers, handoff->taken_count);
 }
 
 enum fulcrum_status fulcrum_handoff_copy(
     struct fulcrum_handoff *handoff, struct fulcrum_error *err)
 {
     size_t byte = handoff->item_count * handoff->plan.item_byte;
-    for (size_t i = 0; i < handoff->asked_count; i++) {
+    for (size_t i = 0; i < handoff->taken_count; i++) {
         const struct seat *seat = &handoff->seats[handoff->numbers[i]];
         memcpy(handoff->input + i * byte, seat->items, byte);
         FAIL_IF(seat->failure.status != FULCRUM_OK, err, seat->failure.status, "%s",
@@ -354,6 +395,21 @@ struct fulcrum_handoff_turn fulcrum_handoff_turn(const struct fulcrum_handoff *h
     }
     turn.cpu_s = sum_s / fmax((double)handoff->asked_count, 1.0);
     return turn;
+}
+
+struct fulcrum_handoff_steps fulcrum_handoff_steps(
+    const struct fulcrum_handoff *handoff)
+{
+    struct fulcrum_handoff_steps all = {0.0, 0.0};
+    for (size_t i = 0; i < handoff->seated_count; i++) {
+        const struct seat *seat = &handoff->seats[i];
+        all.count += seat->steps.count;
+        all.cpu_s += seat->steps.cpu_s;
+        if (seat->observation != NULL) {
+            all.cpu_s += fulcrum_stepper_cpu_s(&seat->stepper);
+        }
+    }
+    return all;
 }
 
 bool fulcrum_handoff_is_apart(const struct fulcrum_handoff *handoff)

@@ -66,6 +66,7 @@ struct fulcrum_handoff_plan {
     /* Whose environments they step; borrowed; NULL: they spin instead, */
     const struct fulcrum_stage *stage;
     double think_s; /* for so much CPU time a turn */
+    bool shares_processor; /* one processor for all actors, where they have several */
 };
 
 /* An actor's turn, from one answer to the next. */
@@ -92,11 +93,15 @@ void fulcrum_handoff_serve(struct fulcrum_handoff *handoff, bool serves);
 void fulcrum_handoff_answer(
     struct fulcrum_handoff *handoff, size_t actor_count, size_t item_count);
 
-/* Waits until they have handed in their requests. */
-void fulcrum_handoff_collect(struct fulcrum_handoff *handoff);
+/* Waits until `least` of them have handed in their requests, and takes all that are
+ * there. Returns how many. */
+size_t fulcrum_handoff_collect(struct fulcrum_handoff *handoff, size_t least);
+
+/* Lets those go on whose requests were taken last. */
+void fulcrum_handoff_reply(struct fulcrum_handoff *handoff);
 
 /*
- * Copies their observations.
+ * Copies the observations taken last.
  *   fails    FULCRUM_ERR_ENVIRONMENT; then it is good for freeing only
  */
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_handoff_copy(
@@ -107,6 +112,16 @@ FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_handoff_copy(
  * collect and the next answer.
  */
 struct fulcrum_handoff_turn fulcrum_handoff_turn(const struct fulcrum_handoff *handoff);
+
+/* What steps took so far, in the actors' threads and in other processes. */
+struct fulcrum_handoff_steps {
+    double count;
+    double cpu_s;
+};
+
+/* Of all actors; to be called while they all wait. */
+struct fulcrum_handoff_steps fulcrum_handoff_steps(
+    const struct fulcrum_handoff *handoff);
 
 /* 1 where server and actors have cores of their own. */
 bool fulcrum_handoff_is_apart(const struct fulcrum_handoff *handoff);

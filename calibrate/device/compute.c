@@ -91,6 +91,15 @@ void fulcrum_compute_add(const struct fulcrum_compute *compute, fulcrum_place to
         (struct fulcrum_kernel_arguments){.place = {to, from}});
 }
 
+void fulcrum_compute_floats(const struct fulcrum_compute *compute, fulcrum_place to,
+    fulcrum_place bytes, size_t row_count, size_t width)
+{
+    /* Of each row one window, of one pixel with as many channels. */
+    fulcrum_compute_launch(compute, FULCRUM_KERNEL_WINDOWS_OF_BYTES, row_count, width,
+        &(struct fulcrum_kernel_arguments){.place = {to, bytes},
+            .count = {1, 1, fulcrum_compute_count(width), 1, 1, 1, 1, 0}});
+}
+
 void fulcrum_compute_rectify_backward(const struct fulcrum_compute *compute,
     fulcrum_place gradient, fulcrum_place output, size_t count)
 {

@@ -151,6 +151,10 @@ void fulcrum_compute_launch(const struct fulcrum_compute *compute,
 void fulcrum_compute_fill(
     const struct fulcrum_compute *compute, fulcrum_place to, size_t count, float value);
 
+/* Rows of bytes as floats in [0, 1]. */
+void fulcrum_compute_floats(const struct fulcrum_compute *compute, fulcrum_place to,
+    fulcrum_place bytes, size_t row_count, size_t width);
+
 /* to += from */
 void fulcrum_compute_add(const struct fulcrum_compute *compute, fulcrum_place to,
     fulcrum_place from, size_t count);

@@ -27,7 +27,7 @@
 #endif
 
 /* Pixels of one image of R2D2, and more. */
-enum { PIXEL_ROOM = 1 << 15 };
+enum { PIXEL_ROOM = 1 << 16 };
 
 /* What vector loads and cache lines like. */
 enum { ALIGN_BYTE = 64, ALIGN_FLOATS = ALIGN_BYTE / sizeof(float) };

@@ -31,7 +31,7 @@ enum fulcrum_learner_network {
     FULCRUM_NETWORK_R2D2, /* 84x84x4 uint8; 3 convolutions, dense 512, LSTM 512,
                              duelling heads: 12.0 million multiply-adds per observation
                            */
-    FULCRUM_NETWORK_MLP   /* float vector; 3 hidden layers of 256, policy and value */
+    FULCRUM_NETWORK_MLP   /* vector; 3 hidden layers of 256, policy and value */
 };
 
 struct fulcrum_learner_state; /* opaque: weights, buffers, optimiser */
@@ -44,6 +44,7 @@ struct fulcrum_learner_options {
     enum fulcrum_learner_network network;
     size_t max_batch;     /* largest inference batch, 1..4096 */
     size_t input_count;   /* MLP: length of the observation, 1..65536; R2D2: ignored */
+    bool takes_bytes;     /* MLP: of bytes, which become floats in [0, 1]; else floats */
     size_t action_count;  /* 1..1024 */
     size_t train_batch;   /* R2D2: sequences, 1..1024; MLP: samples, 1..65536 */
     size_t train_unroll;  /* R2D2: steps of a sequence to train on, 1..1024 */

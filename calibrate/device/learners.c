@@ -107,6 +107,7 @@ enum fulcrum_status fulcrum_learner_open_on(const struct fulcrum_device *device,
         .train_burn_in = options->train_burn_in,
         .seed = options->seed};
     const struct fulcrum_mlp_options mlp = {.input_count = options->input_count,
+        .takes_bytes = options->takes_bytes,
         .hidden_count = MLP_HIDDEN_COUNT,
         .action_count = options->action_count,
         .max_batch = options->max_batch,

@@ -370,6 +370,7 @@ struct mlp {
     fulcrum_place trained[LAYER_COUNT];
     fulcrum_place trained_gradient[LAYER_COUNT];
     fulcrum_place log_std_gradient; /* of every sample */
+    fulcrum_place floats;           /* where the input is bytes; else nowhere */
 };
 
 /* Lays out the parameters, and counts them and the work. */
@@ -393,6 +394,14 @@ static void make_layers(struct mlp *mlp, const struct fulcrum_mlp_options *optio
         .train_step_flop = 2.0 * (double)options->train_batch * train_mac_count};
 }
 
+static void fill_bytes(const struct rows *rows, struct fulcrum_random *random)
+{
+    unsigned char *bytes = rows->host;
+    for (size_t i = 0; i < rows->count; i++) {
+        bytes[i] = (unsigned char)(fulcrum_random_bits(random) & 255);
+    }
+}
+
 /* Weights, then the minibatch; biases and log standard deviations stay zero. */
 static void mlp_init(const struct fulcrum_learner_state *network, float *parameters,
     struct fulcrum_random *random)
@@ -405,10 +414,26 @@ static void mlp_init(const struct fulcrum_learner_state *network, float *paramet
     for (size_t k = 0; k < sizeof drawn / sizeof drawn[0]; k++) {
         const struct rows *rows = &network->rows[drawn[k]];
         float *values = rows->host;
+        if (rows->element_byte == 1) {
+            fill_bytes(rows, random);
+            continue;
+        }
         for (size_t i = 0; i < rows->count; i++) {
             values[i] = (float)fulcrum_random_between(random, -1.0, 1.0);
         }
     }
+}
+
+/* Where the floats of rows are that may be bytes. */
+static fulcrum_place mlp_floats(
+    const struct mlp *mlp, fulcrum_place input, size_t row_count)
+{
+    if (mlp->floats == FULCRUM_NOWHERE) {
+        return input;
+    }
+    fulcrum_compute_floats(&mlp->base.compute, mlp->floats, input, row_count,
+        mlp->dense[0].input_count);
+    return mlp->floats;
 }
 
 static void mlp_forward(const struct mlp *mlp, fulcrum_place input, size_t row_count,
@@ -417,7 +442,7 @@ static void mlp_forward(const struct mlp *mlp, fulcrum_place input, size_t row_c
     struct fulcrum_pass pass = {.compute = &mlp->base.compute,
         .parameters = mlp->base.parameters,
         .row_count = row_count,
-        .input = input};
+        .input = mlp_floats(mlp, input, row_count)};
     for (size_t i = 0; i < LAYER_COUNT; i++) {
         pass.output = outputs[i];
         fulcrum_linear_forward(&mlp->dense[i], &pass);
@@ -501,7 +526,8 @@ static void mlp_learn(struct fulcrum_learner_state *network)
     fulcrum_compute_sum_rows(pass.compute, &of_log_std);
     for (size_t i = LAYER_COUNT; i > 0; i--) {
         size_t layer = i - 1;
-        pass.input = layer > 0 ? mlp->trained[layer - 1] : input;
+        fulcrum_place first = mlp->floats != FULCRUM_NOWHERE ? mlp->floats : input;
+        pass.input = layer > 0 ? mlp->trained[layer - 1] : first;
         pass.output = mlp->trained[layer];
         pass.output_gradient = mlp->trained_gradient[layer];
         pass.input_gradient =
@@ -517,6 +543,7 @@ enum fulcrum_status fulcrum_mlp_new(struct fulcrum_learner_state **out,
     static const struct kind kind = {mlp_init, mlp_judge, mlp_infer, mlp_learn};
     const size_t rows = options->train_batch;
     const size_t one = sizeof(float);
+    const size_t input_byte = options->takes_bytes ? 1 : one;
     struct mlp *mlp = calloc(1, sizeof *mlp);
     TRY_MEMORY(mlp, err, "no memory for a network");
     struct fulcrum_arena *arena = &mlp->base.arena;
@@ -525,13 +552,13 @@ enum fulcrum_status fulcrum_mlp_new(struct fulcrum_learner_state **out,
         .adam = {.rate = PPO_ADAM_RATE, .epsilon = PPO_ADAM_EPSILON},
         .seed = options->seed,
         .max_batch = options->max_batch,
-        .input_byte = options->input_count * sizeof(float),
+        .input_byte = options->input_count * input_byte,
         .action_count = options->action_count,
         .inferred_count = options->action_count + 1,
         .step_count = 1,
         .train_batch = rows,
         .loss_count = rows,
-        .rows = {[MLP_INPUT] = {0, rows * options->input_count, one, 0, NULL},
+        .rows = {[MLP_INPUT] = {0, rows * options->input_count, input_byte, 0, NULL},
             [MLP_ACTION] = {0, rows * options->action_count, one, 0, NULL},
             [MLP_OLD_LOG_PROBABILITY] = {0, rows, one, 0, NULL},
             [MLP_ADVANTAGE] = {0, rows, one, 0, NULL},
@@ -547,6 +574,10 @@ enum fulcrum_status fulcrum_mlp_new(struct fulcrum_learner_state **out,
         mlp->trained_gradient[i] = fulcrum_arena_take(arena, rows * width);
     }
     mlp->log_std_gradient = fulcrum_arena_take(arena, rows * options->action_count);
+    mlp->floats = options->takes_bytes
+                      ? fulcrum_arena_take(
+                            arena, larger(rows, options->max_batch) * options->input_count)
+                      : FULCRUM_NOWHERE;
     mlp->base.inferred = mlp->inferred[LAYER_COUNT - 1];
     mlp->base.sums =
         fulcrum_arena_take(arena, fulcrum_compute_sum_scratch(rows, widest));

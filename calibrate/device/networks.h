@@ -84,6 +84,7 @@ void fulcrum_lstm_backward(const struct fulcrum_lstm *layer,
 /* The size of network that continuous control is trained with. */
 struct fulcrum_mlp_options {
     size_t input_count;
+    bool takes_bytes;    /* that become floats in [0, 1]; else floats */
     size_t hidden_count; /* of each of the three hidden layers, ReLU */
     size_t action_count;
     size_t max_batch;

@@ -125,7 +125,8 @@ static void fill_input(struct fulcrum_bench *bench)
     unsigned char *input = bench->learner->input(bench->state);
     struct fulcrum_random random = fulcrum_random_seeded(bench->learner_options.seed);
     size_t count = bench->learner_options.max_batch * bench->learner_info.input_byte;
-    if (bench->learner_options.network == FULCRUM_NETWORK_R2D2) {
+    if (bench->learner_options.network == FULCRUM_NETWORK_R2D2 ||
+        bench->learner_options.takes_bytes) {
         for (size_t i = 0; i < count; i++) {
             input[i] = (unsigned char)(fulcrum_random_bits(&random) & 255);
         }
@@ -174,6 +175,8 @@ static enum fulcrum_status open_learner(struct fulcrum_bench *bench,
         .network = options->network,
         .max_batch = MAX_BATCH,
         .input_count = bench->stage.info.observation_count,
+        .takes_bytes =
+            bench->stage.info.observation_kind == FULCRUM_OBSERVE_UINT8 && !is_r2d2,
         .action_count = bench->stage.info.action_count,
         .train_batch = 1,
         .train_unroll = 1,

@@ -115,7 +115,7 @@ static enum fulcrum_status run_lap(const struct fulcrum_probe_state *state,
     const struct fulcrum_bench *bench = state->bench;
     struct fulcrum_handoff *handoff = ((const struct own *)state->own)->handoff;
     double answered_s = fulcrum_wall_s();
-    fulcrum_handoff_collect(handoff);
+    (void)fulcrum_handoff_collect(handoff, (size_t)laps->actors);
     double collected_s = fulcrum_wall_s();
     double begin_s = fulcrum_thread_cpu_s();
     TRY(fulcrum_handoff_copy(handoff, err));
@@ -166,7 +166,7 @@ static enum fulcrum_status run_laps(const struct fulcrum_probe_state *state,
     for (size_t i = 0; i <= laps->count; i++) {
         TRY(run_lap(state, laps, i, err));
     }
-    fulcrum_handoff_collect(own->handoff);
+    (void)fulcrum_handoff_collect(own->handoff, (size_t)laps->actors);
     return FULCRUM_OK;
 }
 

@@ -121,7 +121,7 @@ static void assert_exchange_answers(
     size_t told_count = 0;
     double asked_s = 0.0;
     for (int batch = 0; batch < 50; batch++) {
-        fulcrum_handoff_collect(exchange);
+        CU_ASSERT_EQUAL(fulcrum_handoff_collect(exchange, actor_count), actor_count);
         ASSERT_OK(fulcrum_handoff_copy(exchange, NULL));
         struct fulcrum_handoff_turn turn = fulcrum_handoff_turn(exchange);
         told_count += turn.cpu_s > 0.0 && turn.asked_s > asked_s;
@@ -130,7 +130,7 @@ static void assert_exchange_answers(
     }
     /* Of the first turn nothing is known before it ends. */
     CU_ASSERT_EQUAL(told_count, 49);
-    fulcrum_handoff_collect(exchange);
+    CU_ASSERT_EQUAL(fulcrum_handoff_collect(exchange, actor_count), actor_count);
     fulcrum_handoff_free(exchange);
 }
 

@@ -398,10 +398,51 @@ TEST(test_mlp_batch_equals_single_observations)
     lab_close(&lab);
 }
 
+static struct fulcrum_mlp_options mlp_of_bytes(void)
+{
+    struct fulcrum_mlp_options options = tiny_mlp;
+    options.takes_bytes = true;
+    return options;
+}
+
+/* Not the bits of floats: most of those would be no numbers, or next to nothing. */
+TEST(test_mlp_takes_bytes_as_numbers_of_0_to_1)
+{
+    enum { INPUTS = 5, OUTPUTS = ACTIONS + 1, NUMBERS = BATCH * INPUTS };
+    struct fulcrum_mlp_options options = mlp_of_bytes();
+    struct lab floats = on_host(NULL, &tiny_mlp);
+    struct lab bytes = on_host(NULL, &options);
+    CU_ASSERT_EQUAL(floats.places.input_byte, INPUTS * sizeof(float));
+    CU_ASSERT_EQUAL_FATAL(bytes.places.input_byte, INPUTS);
+    devices_write(
+        &bytes.compute, bytes.places.parameters, floats.parameters, floats.count);
+    float *number = fulcrum_network_input(floats.network);
+    unsigned char *byte = fulcrum_network_input(bytes.network);
+    for (size_t i = 0; i < NUMBERS; i++) {
+        byte[i] = (unsigned char)(255 - i * 37 % 256);
+        number[i] = (float)byte[i] / 255.0F;
+    }
+    float output[2][BATCH * OUTPUTS];
+    int action[2][BATCH];
+    infer(&floats, BATCH, action[0]);
+    infer(&bytes, BATCH, action[1]);
+    devices_read(
+        &floats.compute, output[0], floats.places.inferred, LENGTH(output[0]));
+    devices_read(&bytes.compute, output[1], bytes.places.inferred, LENGTH(output[1]));
+    for (size_t i = 0; i < LENGTH(output[0]); i++) {
+        CU_ASSERT_DOUBLE_EQUAL((double)output[0][i], (double)output[1][i], 1e-5);
+    }
+    CU_ASSERT_EQUAL(memcmp(action[0], action[1], sizeof action[0]), 0);
+    lab_close(&floats);
+    lab_close(&bytes);
+}
+
 TEST(test_training_lowers_the_losses)
 {
-    for (int i = 0; i < 2; i++) {
-        struct lab lab = i == 0 ? on_host(&tiny_r2d2, NULL) : on_host(NULL, &tiny_mlp);
+    struct fulcrum_mlp_options bytes = mlp_of_bytes();
+    for (int i = 0; i < 3; i++) {
+        struct lab lab = i == 0 ? on_host(&tiny_r2d2, NULL)
+                                : on_host(NULL, i == 1 ? &tiny_mlp : &bytes);
         double before = train(&lab);
         double loss = before;
         for (size_t j = 0; j < 300; j++) {
@@ -543,7 +584,7 @@ static void compare(const struct fulcrum_r2d2_options *r2d2,
     if (mlp != NULL) {
         batch = mlp->max_batch;
         columns = mlp->action_count + 1;
-        byte = batch * mlp->input_count * sizeof(float);
+        byte = batch * mlp->input_count * (mlp->takes_bytes ? 1 : sizeof(float));
     }
     if (r2d2 != NULL) {
         batch = r2d2->max_batch;
@@ -556,7 +597,7 @@ static void compare(const struct fulcrum_r2d2_options *r2d2,
         }
         struct lab host = on_host(r2d2, mlp);
         unsigned char *input = fulcrum_network_input(host.network);
-        if (is_mlp) {
+        if (is_mlp && !mlp->takes_bytes) {
             gradient_fill((float *)(void *)input, byte / sizeof(float), 9);
         } else {
             fill_images(input, byte);
@@ -611,5 +652,7 @@ TEST(test_mlp_is_that_of_the_host_on_every_device)
         .train_batch = 256,
         .seed = 4};
     compare(NULL, &tiny_mlp, ADAM_STEPS);
+    compare(NULL, &humanoid, ADAM_STEPS);
+    humanoid.takes_bytes = true;
     compare(NULL, &humanoid, ADAM_STEPS);
 }

@@ -54,6 +54,21 @@ static void assert_series(const struct fulcrum_calibration *calibration,
     }
 }
 
+/* Whatever an environment shows, its bytes and not their copies into floats are what
+ * servers copy and networks take in. Without an emulator there is nothing to see. */
+TEST(test_a_perceptron_takes_images_as_they_are)
+{
+    struct fulcrum_calibrate_options options = cheap;
+    struct fulcrum_bench bench;
+    options.actor = "libretro";
+    if (fulcrum_bench_open(&bench, &options, NULL) == FULCRUM_OK) {
+        size_t byte = fulcrum_observation_byte(&bench.stage.info);
+        CU_ASSERT_EQUAL(byte, (size_t)84 * 84 * 4);
+        CU_ASSERT_EQUAL(bench.learner_info.input_byte, byte);
+    }
+    fulcrum_bench_close(&bench);
+}
+
 /* The first visit takes every size and the larger requests, whatever the time. */
 TEST(test_one_visit_tells_every_part)
 {
@@ -116,7 +131,7 @@ TEST(test_asking_costs_an_actor_some_time)
     double step_s = 0.0;
     for (int i = 0; i < 30; i++) {
         fulcrum_handoff_answer(handoff, 3, 2);
-        fulcrum_handoff_collect(handoff);
+        CU_ASSERT_EQUAL(fulcrum_handoff_collect(handoff, 3), 3);
         ASSERT_OK(fulcrum_handoff_copy(handoff, NULL));
         cpu_s += i > 0 ? fulcrum_handoff_turn(handoff).cpu_s : 0.0;
         step_s += i > 0 ? fulcrum_handoff_turn(handoff).step_s : 0.0;
