@@ -292,8 +292,9 @@ end:
 
 /* Stops at a point without a prediction: a sweep of failures would be fast. */
 static int count_points(
-    void *context, const struct fulcrum_sweep_point *points, size_t count)
+    void *context, size_t slot, const struct fulcrum_sweep_point *points, size_t count)
 {
+    (void)slot;
     double *done = context;
     for (size_t i = 0; i < count; i++) {
         if (points[i].status != FULCRUM_OK) {

@@ -38,6 +38,14 @@ struct fulcrum_error {
     char detail[2000];
 };
 
+/* Nothing has failed. The detail is long: setting all of it takes a good part of the
+ * time of checking a design. */
+static inline void fulcrum_error_clear(struct fulcrum_error *err)
+{
+    err->status = FULCRUM_OK;
+    err->detail[0] = '\0';
+}
+
 /* Of an array of names that number `i`; NULL beyond the last one. */
 #define FULCRUM_NAMED(names, i)                                                        \
     ((size_t)(i) < sizeof(names) / sizeof((names)[0]) ? (names)[i] : NULL)

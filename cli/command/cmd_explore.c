@@ -68,7 +68,7 @@ struct explore_job {
     size_t written; /* of them */
     int interrupted;
     struct fulcrum_progress progress;
-    double visited_s; /* on the clock of the progress */
+    _Atomic double visited_s; /* on the clock of the progress */
     const volatile sig_atomic_t *stop;
     enum fulcrum_status status; /* of what a visit could not do */
     struct fulcrum_error failure;
@@ -81,7 +81,7 @@ struct explore_job {
 /* Longest time without new points, as far as points allow: progress stays lively. */
 #define VISIT_INTERVAL_S 0.1
 
-/* The three calls of a sweep: these two on any thread, the visits on this one. */
+/* The three calls of a sweep: on any thread, visits one at a time. */
 static enum fulcrum_sweep_wish wish(void *context)
 {
     const struct explore_job *job = context;
@@ -132,14 +132,15 @@ static void note_points(
 
 /* Points are written as they come, looked at for a front, or written as those on it.
  * What was found before Ctrl-C is written to its end. */
-static int visit(void *context, const struct fulcrum_sweep_point *points, size_t count)
+static int visit(
+    void *context, size_t slot, const struct fulcrum_sweep_point *points, size_t count)
 {
     struct explore_job *job = context;
     if (job->pass == PASS_FIND) {
         job->status = fulcrum_sweep_front_add(job->front, points, count, &job->failure);
     } else {
         errno = 0;
-        fulcrum_stream_write(job->stream, count);
+        fulcrum_stream_write(job->stream, slot, count);
         if (ferror(job->context->out) != 0) {
             job->write_error = errno != 0 ? errno : EIO;
         }

@@ -172,7 +172,8 @@ static void check_parts(
 enum fulcrum_status fulcrum_design_check(
     const struct fulcrum_design *design, struct fulcrum_error *err)
 {
-    struct fulcrum_error found = {FULCRUM_OK, ""};
+    struct fulcrum_error found;
+    fulcrum_error_clear(&found);
     for (size_t i = 0; i < sizeof needed / sizeof needed[0]; i++) {
         const char *member = (const char *)design + needed[i].offset;
         FAULT_IF(is_needed(design, needed[i].when) &&

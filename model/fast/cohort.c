@@ -153,8 +153,10 @@ static double survivors(
 static void eliminate(double matrix[UNKNOWNS][UNKNOWNS + 1], int i, double per_pivot)
 {
     const double *row = matrix[i];
+#pragma GCC unroll 4
     for (int k = i + 1; k < UNKNOWNS; k++) {
         double factor = matrix[k][i] * per_pivot;
+#pragma GCC unroll 5
         for (int j = i; j <= UNKNOWNS; j++) {
             matrix[k][j] -= factor * row[j];
         }
@@ -184,6 +186,7 @@ static void pivot(double matrix[UNKNOWNS][UNKNOWNS + 1], int i)
 static void solve_starts(double matrix[UNKNOWNS][UNKNOWNS + 1], double starts[UNKNOWNS])
 {
     double per_pivot[UNKNOWNS];
+#pragma GCC unroll 4
     for (int i = 0; i < UNKNOWNS; i++) {
         pivot(matrix, i);
         bool is_singular = !(fabs(matrix[i][i]) > 0.0);
@@ -192,6 +195,7 @@ static void solve_starts(double matrix[UNKNOWNS][UNKNOWNS + 1], double starts[UN
             eliminate(matrix, i, per_pivot[i]);
         }
     }
+#pragma GCC unroll 4
     for (int i = UNKNOWNS - 1; i >= 0; i--) {
         double sum = matrix[i][UNKNOWNS];
         for (int j = i + 1; j < UNKNOWNS; j++) {
@@ -372,17 +376,23 @@ struct guess {
     double batch_slope;
 };
 
-/* The batch of a period if every actor starts at once. */
-static void set_free(const struct problem *problem, double period, struct guess *guess,
-    struct orbit *orbit)
+/* A period in which all actors of a cohort start at once, whatever the batch. */
+static void set_free_period(
+    const struct problem *problem, double period, struct orbit *orbit)
 {
-    const struct fulcrum_network *network = problem->network;
-    /* A period in which all actors of a cohort start at once, whatever the batch. */
     *orbit = (struct orbit){.period = period};
     for (int k = 0; k < LAST_NODE; k++) {
         orbit->stays[k] = fulcrum_step_cohorts(problem->table, period, node(orbit, k));
     }
     orbit->stays[LAST_NODE] = orbit->stays[0] - 1.0;
+}
+
+/* The batch of a period if every actor starts at once. */
+static void set_free(const struct problem *problem, double period, struct guess *guess,
+    struct orbit *orbit)
+{
+    const struct fulcrum_network *network = problem->network;
+    set_free_period(problem, period, orbit);
     if (is_fixed(problem)) {
         set_free_batch(problem, network->batch_size, orbit);
         return;
@@ -545,16 +555,23 @@ static struct start first_guess(const struct problem *problem, double batch)
     return (struct start){period, rough_short(problem, network->batch_size, period)};
 }
 
-/* Both equations at a period and the part of it in which threads are short. */
+/* Both equations at a period and the part of it in which threads are short or, where
+ * they never are, the batch. */
 struct trial {
-    double place[2]; /* period, short_until */
+    bool is_short;
+    double place[2]; /* period, and short_until or batch */
     double gap[2];
 };
 
 static void try_place(
     const struct problem *problem, struct trial *trial, struct orbit *orbit)
 {
-    set_short(problem, trial->place[0], trial->place[1], orbit);
+    if (trial->is_short) {
+        set_short(problem, trial->place[0], trial->place[1], orbit);
+    } else {
+        set_free_period(problem, trial->place[0], orbit);
+        set_free_batch(problem, trial->place[1], orbit);
+    }
     trial->gap[0] = surplus(problem, orbit);
     trial->gap[1] = period_gap(problem, orbit);
 }
@@ -591,8 +608,11 @@ static bool take_step(const struct trial *trial, double slope[2][2], double step
     }
     step[0] = (slope[0][1] * trial->gap[1] - slope[1][1] * trial->gap[0]) / det;
     step[1] = (slope[1][0] * trial->gap[0] - slope[0][0] * trial->gap[1]) / det;
-    double part = fulcrum_min(within(trial->place[1], step[1]),
-        within(trial->place[0] - trial->place[1], step[0] - step[1]));
+    double part = within(trial->place[1], step[1]);
+    if (trial->is_short) {
+        double room = trial->place[0] - trial->place[1];
+        part = fulcrum_min(part, within(room, step[0] - step[1]));
+    }
     part =
         fulcrum_min(part, MOST_GROWTH * trial->place[0] / fulcrum_max(step[0], 1e-300));
     step[0] *= part;
@@ -616,7 +636,7 @@ static bool solve_jointly(const struct problem *problem, struct trial *trial,
         if (i == JOINT_STEPS || !take_step(trial, slope, step)) {
             return false;
         }
-        struct trial next = {
+        struct trial next = {.is_short = trial->is_short,
             .place = {trial->place[0] + step[0], trial->place[1] + step[1]}};
         try_place(problem, &next, orbit);
         /* Broyden's update: the slopes along the step become those that were seen. */
@@ -630,81 +650,92 @@ static bool solve_jointly(const struct problem *problem, struct trial *trial,
         *trial = next;
     }
     /* The equations have other roots, of no meaning. */
-    return orbit->batch > 0.0 && orbit->batch <= problem->network->actors;
+    return orbit->batch > 0.0 && orbit->batch <= problem->network->actors &&
+           (trial->is_short || orbit->left[0] <= problem->servers);
 }
 
 /* What hints are factors of: a batch after the other, and threads that work it off. */
-static struct start estimate(const struct problem *problem, double batch)
+struct estimate {
+    double period;
+    double short_until;
+    double batch;
+};
+
+static struct estimate estimate(const struct problem *problem, double batch)
 {
     const struct fulcrum_network *network = problem->network;
     batch = batch > 0.0 ? batch : network->actors / 3.0;
     struct fulcrum_batch_service pace =
         fulcrum_batch_service_of(network, problem->gpu_stretch, batch);
-    return (struct start){
-        pace.interval_s / network->step.mean_s, batch / problem->servers};
+    return (struct estimate){
+        pace.interval_s / network->step.mean_s, batch / problem->servers, batch};
 }
 
-static void set_short_hints(struct fulcrum_hints *hints, const struct start *first,
+static void set_hints(struct fulcrum_hints *hints, const struct estimate *first,
     const struct trial *trial, double slope[2][2])
 {
-    if (!hints->is_short) {
+    if (hints->is_short != trial->is_short) {
         hints->period.count = 0;
         hints->other.count = 0;
-        hints->is_short = true;
+        hints->is_short = trial->is_short;
     }
-    fulcrum_hint_set(&hints->period, trial->place[0] / first->period, 0.0);
-    fulcrum_hint_set(&hints->other, trial->place[1] / first->short_until, 0.0);
+    double other = trial->is_short ? first->short_until : first->batch;
+    /* One step more than was needed: hints are led on, and their errors grow. */
+    double step[2];
+    if (!take_step(trial, slope, step)) {
+        step[0] = 0.0;
+        step[1] = 0.0;
+    }
+    fulcrum_hint_set(&hints->period, (trial->place[0] + step[0]) / first->period, 0.0);
+    fulcrum_hint_set(&hints->other, (trial->place[1] + step[1]) / other, 0.0);
     for (int k = 0; k < 4; k++) {
         hints->slope[k / 2][k % 2] = slope[k / 2][k % 2] * trial->place[k % 2];
     }
 }
 
-/* Begins where a network much like this one ended, whose threads were short. */
+/* Begins where a network much like this one ended. */
 static bool solve_like_the_last(const struct problem *problem,
-    const struct start *first, struct fulcrum_hints *hints, struct orbit *orbit)
+    const struct estimate *first, struct fulcrum_hints *hints, struct orbit *orbit)
 {
     double slope[2][2];
-    struct trial trial = {.place = {fulcrum_hint_next(&hints->period) * first->period,
-                              fulcrum_hint_next(&hints->other) * first->short_until}};
-    trial.place[0] = fulcrum_max(trial.place[0], CROWDED * least_period(problem));
-    trial.place[1] = fulcrum_min(trial.place[1], MOST_ROUGH_SHARE * trial.place[0]);
+    struct trial trial = {.is_short = hints->is_short};
+    trial.place[0] = fulcrum_max(fulcrum_hint_next(&hints->period) * first->period,
+        CROWDED * least_period(problem));
+    trial.place[1] = fulcrum_hint_next(&hints->other) *
+                     (trial.is_short ? first->short_until : first->batch);
+    trial.place[1] = fulcrum_min(trial.place[1],
+        trial.is_short ? MOST_ROUGH_SHARE * trial.place[0] : problem->network->actors);
     for (int k = 0; k < 4; k++) {
         slope[k / 2][k % 2] = hints->slope[k / 2][k % 2] / trial.place[k % 2];
     }
     try_place(problem, &trial, orbit);
     bool is_solved = solve_jointly(problem, &trial, slope, orbit);
     if (is_solved) {
-        set_short_hints(hints, first, &trial, slope);
+        set_hints(hints, first, &trial, slope);
     }
     return is_solved;
 }
 
-/* Both unknowns one inside the other; `period` is where to begin without hints. */
+/* Both unknowns one inside the other, the period from `period` on. */
 static void solve_nested(const struct problem *problem, double period,
-    const struct start *first, struct fulcrum_hints *hints, struct orbit *orbit)
+    const struct estimate *first, struct fulcrum_hints *hints, struct orbit *orbit)
 {
-    const struct fulcrum_network *network = problem->network;
-    bool has_hints = hints->period.count > 0;
-    period = has_hints ? first->period * fulcrum_hint_next(&hints->period) : period;
     struct guess guess = {.share = FIRST_SHARE, .share_slope = 1.0};
-    if (has_hints) {
-        guess.batch = fulcrum_hint_next(&hints->other) * network->actors;
-        guess.batch_slope = hints->other.slope / guess.batch;
-    }
     struct fulcrum_root root = {.low = least_period(problem),
         .high = (double)INFINITY,
         .x = period,
-        .slope = (has_hints ? hints->period.slope : 1.0) / period,
+        .slope = 1.0 / period,
         .tolerance_rel = tolerance(problem)};
     do {
         set_orbit(problem, root.x, &guess, orbit);
     } while (fulcrum_root_next(&root, period_gap(problem, orbit)));
-    fulcrum_hint_set(&hints->period, root.x / first->period, root.slope * root.x);
-    fulcrum_hint_set(
-        &hints->other, guess.batch / network->actors, guess.batch_slope * guess.batch);
-    if (guess.is_short || !(guess.batch > 0.0)) {
-        hints->period.count = 0;
-        hints->other.count = 0;
+    if (!is_fixed(problem) && !guess.is_short) {
+        double slope[2][2];
+        struct trial trial = {.place = {root.x, guess.batch}};
+        struct orbit beside;
+        try_place(problem, &trial, &beside);
+        find_slopes(problem, &trial, slope);
+        set_hints(hints, first, &trial, slope);
     }
 }
 
@@ -722,13 +753,9 @@ static bool is_saturated(const struct problem *problem, struct orbit *orbit)
 static void solve(const struct problem *problem, double batch,
     struct fulcrum_hints *hints, struct orbit *orbit)
 {
-    struct start reference = estimate(problem, batch);
+    struct estimate reference = estimate(problem, batch);
     if (is_fixed(problem) && problem->network->actors > problem->servers &&
         is_saturated(problem, orbit)) {
-        return;
-    }
-    if (hints->period.count > 0 && !hints->is_short) {
-        solve_nested(problem, reference.period, &reference, hints, orbit);
         return;
     }
     if (hints->period.count > 0 &&
@@ -736,16 +763,16 @@ static void solve(const struct problem *problem, double batch,
         return;
     }
     struct start first = first_guess(problem, batch);
-    hints->is_short = false;
     hints->period.count = 0;
     hints->other.count = 0;
     if (problem->network->actors > problem->servers && first.short_until > 0.0) {
         double slope[2][2];
-        struct trial trial = {.place = {first.period, first.short_until}};
+        struct trial trial = {
+            .is_short = true, .place = {first.period, first.short_until}};
         try_place(problem, &trial, orbit);
         find_slopes(problem, &trial, slope);
         if (solve_jointly(problem, &trial, slope, orbit)) {
-            set_short_hints(hints, &reference, &trial, slope);
+            set_hints(hints, &reference, &trial, slope);
             return;
         }
     }

@@ -254,7 +254,7 @@ static void solve(const struct problem *problem, double scale, double guess,
     do {
         set_state(problem, root.x, state);
     } while (fulcrum_root_next(&root, gap(problem, state)));
-    fulcrum_hint_set(hint, root.x / scale, root.slope);
+    fulcrum_hint_set(hint, root.next / scale, root.slope);
 }
 
 /* For some time, as a share of the cycle, that many actors are at the CPU. */

@@ -24,6 +24,7 @@ struct fulcrum_root {
     double tolerance_rel;
     double before; /* the last place and the value there */
     double f_before;
+    double next; /* after the last step: nearer than x, for hints */
     int steps;
 };
 
@@ -51,6 +52,7 @@ static inline int fulcrum_root_next(struct fulcrum_root *root, double f)
         /* A place that is nearly flat says little about what is far away. */
         regular = regular && next < FULCRUM_ROOT_REACH * x;
     }
+    root->next = regular ? next : x;
     if (!regular ||
         root->steps % FULCRUM_ROOT_BISECT_EVERY == FULCRUM_ROOT_BISECT_EVERY - 1) {
         next = root->high < (double)INFINITY ? 0.5 * (root->low + root->high) : 2.0 * x;

@@ -326,7 +326,8 @@ static bool takes_time(
 enum fulcrum_status fulcrum_network_check(
     const struct fulcrum_network *network, struct fulcrum_error *err)
 {
-    struct fulcrum_error faults = {FULCRUM_OK, ""};
+    struct fulcrum_error faults;
+    fulcrum_error_clear(&faults);
     fulcrum_check_ranges(&faults, "", network, always, LENGTH(always));
     const struct fulcrum_cpu_station *cpu = &network->cpu;
     FAULT_IF(cpu->thread_count < cpu->core_count, &faults, FULCRUM_ERR_RANGE,

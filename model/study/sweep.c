@@ -3,7 +3,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * Points are predicted in blocks, in parallel within a block, and visited in order
- * after it. So a sweep of millions needs the memory of one block, visits need not be
+ * after it: a full block while the next one is worked on. So a sweep of millions needs
+ * the memory of two blocks, visits need not be
  * thread-safe, and the bytes of the output do not depend on the number of threads:
  * every point has a random stream of its own (stream.c).
  *
@@ -83,7 +84,7 @@ const struct fulcrum_predictor *fulcrum_sweep_probe_predictor(
  * chains of so many points, whose ends do not depend on the number of threads. Sweeps
  * with draws have none: draws of a point differ more than its neighbours do.
  */
-enum { CHAIN = 64 };
+enum { CHAIN = 128 };
 
 static bool has_chains(const struct fulcrum_sweep_plan *plan)
 {
@@ -748,7 +749,7 @@ const char *fulcrum_relative_name(size_t relative)
 
 /* Most points that a thread takes at once, and into how many runs a block is to be
  * parted for each thread, so that threads end at about the same time. */
-enum { RUN_MOST = CHAIN, RUNS_PER_THREAD = 8 };
+enum { HALF = FULCRUM_SWEEP_BLOCK / 2, RUN_MOST = CHAIN, RUNS_PER_THREAD = 8 };
 
 /* Points of a block that a wish to see some soon does not cut off. The first block has
  * one per thread, so that progress shows early. */
@@ -772,9 +773,18 @@ struct sweep {
     struct worker *workers; /* one per thread */
 };
 
+/* Points that wait for their visit. */
+struct full {
+    size_t slot; /* of the first */
+    size_t count;
+};
+
 /* A block: points from `start`, of which those before `next` are taken. */
 struct queue {
     const struct sweep *sweep;
+    size_t slot;        /* of the first */
+    struct full before; /* the block before, to be visited meanwhile */
+    bool stop;          /* what that visit says */
     size_t start;
     size_t next;
     size_t end;
@@ -872,22 +882,31 @@ static size_t take_run(struct queue *queue, size_t *first)
     return taken;
 }
 
+/* Whether to stop. */
+static bool visit(const struct sweep *sweep, struct full full)
+{
+    return full.count > 0 && sweep->visitor->visit(sweep->visitor->context, full.slot,
+                                 &sweep->block[full.slot], full.count) != 0;
+}
+
 /* Predicts points of the block until the queue has none. */
 static void work_off(void *context, size_t thread)
 {
     struct queue *queue = context;
     const struct sweep *sweep = queue->sweep;
     size_t first = 0;
+    if (thread == 0) {
+        queue->stop = visit(sweep, queue->before);
+    }
     for (size_t count = take_run(queue, &first); count > 0;
          count = take_run(queue, &first)) {
         for (size_t i = first; i < first + count; i++) {
-            size_t slot = i - queue->start;
+            size_t slot = queue->slot + i - queue->start;
             const size_t *only = sweep->plan->only;
             size_t index = only != NULL ? only[i] : i;
             struct fulcrum_sweep_point *out = &sweep->block[slot];
             struct fulcrum_error err;
-            err.status = FULCRUM_OK;
-            err.detail[0] = '\0'; /* the rest of it is large, and seldom needed */
+            fulcrum_error_clear(&err);
             out->reason = "";
             if (fulcrum_sweep_probe_point(
                     sweep->workers[thread].probe, index, out, &err) == FULCRUM_OK) {
@@ -912,13 +931,27 @@ static bool visit_all(const struct sweep *sweep)
     size_t run_least = has_chains(sweep->plan) ? CHAIN : 1;
     size_t run = run_least;
     bool stop = false;
+    struct full full = {0, 0};
     for (size_t start = 0; start < sweep->count && !stop;) {
-        size_t most = GSL_MIN(FULCRUM_SWEEP_BLOCK, sweep->count - start);
-        struct queue queue = {sweep, start, start, start + most, few, run};
+        size_t most = GSL_MIN(HALF, sweep->count - start);
+        struct queue queue = {.sweep = sweep,
+            .slot = full.count > 0 && full.slot == 0 ? HALF : 0,
+            .before = full,
+            .start = start,
+            .next = start,
+            .end = start + most,
+            .few = few,
+            .run = run};
         fulcrum_parallel_each(sweep->thread_count, work_off, &queue);
         size_t count = queue.next - start;
-        stop = sweep->visitor->visit(sweep->visitor->context, sweep->block, count);
+        stop = queue.stop;
+        full = (struct full){queue.slot, count};
         start = queue.next;
+        /* Points that take their time are shown before others are begun. */
+        if (!stop && (count < most || start == sweep->count)) {
+            stop = visit(sweep, full);
+            full.count = 0;
+        }
         few = GSL_MIN(2 * few, few_most);
         run = GSL_MAX(run_least,
             GSL_MIN(RUN_MOST, count / (RUNS_PER_THREAD * sweep->thread_count)));

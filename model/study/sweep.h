@@ -105,8 +105,8 @@ struct fulcrum_sweep_point {
     struct fulcrum_ratio relative[FULCRUM_RELATIVE_COUNT]; /* with a yardstick */
 };
 
-/* Most points between two visits. */
-enum { FULCRUM_SWEEP_BLOCK = 4096 };
+/* Points in memory: half of them wait for a visit while the others are worked on. */
+enum { FULCRUM_SWEEP_BLOCK = 8192 };
 
 /* When the next visit is wanted. */
 enum fulcrum_sweep_wish {
@@ -122,16 +122,19 @@ struct fulcrum_sweep_visitor {
     enum fulcrum_sweep_wish (*wish)(void *context);
     /*
      * Of each point, before its visit and on any thread, several at once: work that can
-     * be done apart. `slot` is the point's place among those of the visit to come,
-     * below FULCRUM_SWEEP_BLOCK. NULL: nothing.
+     * be done apart. `slot`, below FULCRUM_SWEEP_BLOCK, is the point's until its visit.
+     * NULL: nothing.
      */
     void (*prepare)(
         void *context, size_t slot, const struct fulcrum_sweep_point *point);
     /*
-     * The next points, in order, on the calling thread only. How many come at once may
-     * differ from run to run. Returns 0 to go on, anything else to stop.
+     * The next points, in order and one visit at a time, on any thread, while others
+     * work on points to come. How many come at once may differ from run to run. Returns
+     * 0 to go on, anything else to stop.
+     *   slot     of the first; the next ones follow it
      */
-    int (*visit)(void *context, const struct fulcrum_sweep_point *points, size_t count);
+    int (*visit)(void *context, size_t slot, const struct fulcrum_sweep_point *points,
+        size_t count);
 };
 
 /* Product of the axes' counts; 0 where it exceeds 2^53. */

@@ -232,14 +232,15 @@ static void tell_point(
 }
 
 /* After Ctrl-C points are whole, but what they need may not have been looked for. */
-static int visit(void *context, const struct fulcrum_sweep_point *points, size_t count)
+static int visit(
+    void *context, size_t slot, const struct fulcrum_sweep_point *points, size_t count)
 {
     struct job *job = context;
     const struct fulcrum_node_plan *plan = job->plan;
     bool is_cut = plan->is_stopped(plan->watcher) != 0;
     for (size_t i = 0; i < count && !is_cut; i++) {
         if (points[i].varied[LEARNERS] < points[i].varied[GPUS]) {
-            tell_point(job, &points[i], &job->needs[i]);
+            tell_point(job, &points[i], &job->needs[slot + i]);
         }
     }
     (void)plan->watch(

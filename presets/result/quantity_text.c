@@ -62,9 +62,21 @@ static int round_to(double magnitude, int count, struct decimal *out, double *do
 {
     /* A lower bound of log10, and at most 1 below it. */
     const double log10_of_2 = 0.30102999566398120;
-    int digit = 0;
-    (void)frexp(magnitude, &digit);
-    int exponent = (int)floor((double)(digit - 1) * log10_of_2);
+    if (magnitude < 1e9 && !(magnitude > (double)(uint32_t)magnitude)) {
+        /* Whole: counts are, in millions of rows. */
+        out->digits = (uint32_t)magnitude;
+        out->count = 1;
+        while (magnitude >= powers[out->count]) {
+            out->count++;
+        }
+        out->exponent = out->count - 1;
+        *doubt = 0.5;
+        return 1;
+    }
+    uint64_t bits = 0;
+    memcpy(&bits, &magnitude, sizeof bits);
+    double log10 = ((double)(bits >> 52U) - 1023.0) * log10_of_2;
+    int exponent = (int)log10 - (log10 < 0.0); /* small enough where it is exact */
     int power = count - 1 - exponent;
     if (power > POWER_MOST || power <= -POWER_MOST) {
         return 0;
@@ -99,12 +111,10 @@ static size_t put_number(
     int exponent = number->exponent;
     bool is_scientific = exponent < -4 || exponent >= most;
     char *at = out;
-    for (int zeros = 8; zeros > 0; zeros /= 2) {
-        uint64_t power = (uint64_t)powers[zeros];
-        if (count > zeros && digits % power == 0U) {
-            digits /= power;
-            count -= zeros;
-        }
+    while (digits % 10U == 0U && count > 1) {
+        bool is_long = digits % 10000U == 0U && count > 4;
+        digits /= is_long ? 10000U : 10U;
+        count -= is_long ? 4 : 1;
     }
     if (signbit(value)) {
         *at++ = '-';

@@ -173,9 +173,9 @@ static void write_row(struct fulcrum_stream *stream, const struct fulcrum_string
     }
 }
 
-void fulcrum_stream_write(struct fulcrum_stream *stream, size_t count)
+void fulcrum_stream_write(struct fulcrum_stream *stream, size_t first, size_t count)
 {
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = first; i < first + count; i++) {
         write_row(stream, &stream->slots[i]);
         stream->rows++;
     }

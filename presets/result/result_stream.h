@@ -23,7 +23,7 @@ struct fulcrum_stream_table {
     const char *key; /* of the rows: "points" */
     const struct fulcrum_stream_column *columns;
     size_t column_count;
-    size_t slot_count; /* rows between two writes, at most */
+    size_t slot_count; /* rows made that are not written yet, at most */
 };
 
 /*
@@ -57,8 +57,8 @@ bool fulcrum_stream_is_kept(const struct fulcrum_stream *stream);
 void fulcrum_stream_row(
     struct fulcrum_stream *stream, size_t slot, const struct fulcrum_cell *cells);
 
-/* Writes the rows of slots 0 to count - 1, and flushes. */
-void fulcrum_stream_write(struct fulcrum_stream *stream, size_t count);
+/* Writes the rows of `count` slots from `first`, and flushes. */
+void fulcrum_stream_write(struct fulcrum_stream *stream, size_t first, size_t count);
 
 /*
  * Ends the output: whole, whatever the number of rows so far.

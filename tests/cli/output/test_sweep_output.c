@@ -89,7 +89,7 @@ static char *written(
                 &columns, &writing->points[done + slot], cells, room);
             fulcrum_stream_row(stream, slot, cells);
         }
-        fulcrum_stream_write(stream, block);
+        fulcrum_stream_write(stream, 0, block);
     }
     struct fulcrum_result *tail = fulcrum_result_new(NULL);
     fulcrum_result_text(tail, "finding", NULL, "this");

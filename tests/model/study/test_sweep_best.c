@@ -213,8 +213,10 @@ GRID_TEST(test_a_long_axis_has_no_profile)
         fulcrum_sweep_profile_plateau(f->profile, RATES, 0, &f->plateau), 1);
 }
 
-static int ignore(void *context, const struct fulcrum_sweep_point *points, size_t count)
+static int ignore(
+    void *context, size_t slot, const struct fulcrum_sweep_point *points, size_t count)
 {
+    (void)slot;
     (void)points;
     *(size_t *)context += count;
     return 0;
