@@ -98,17 +98,21 @@ static double table_entry(const struct fulcrum_cpu_station *cpu, double n)
 
 /*
  * The table holds for all threads. Where the learner keeps some, more actors than
- * servers do what fills the servers, less what the same crowding costs a whole CPU.
+ * servers do what fills the servers, less what the same crowding costs a whole CPU. All
+ * who take turns crowd it, also while some wait elsewhere: between two steps of one,
+ * each of the others makes about one and takes its place in the caches.
  */
 static double tabulated(const struct fulcrum_cpu_station *cpu, double n)
 {
     double servers = fulcrum_cpu_servers(cpu);
-    if (n <= servers || !(cpu->reserved_threads > 0.0)) {
+    bool is_turns = cpu->crowd_count > 0.0;
+    double crowd = is_turns ? cpu->crowd_count : n;
+    if (crowd <= servers || !(is_turns || cpu->reserved_threads > 0.0)) {
         return table_entry(cpu, n);
     }
     double full = table_entry(cpu, cpu->thread_count);
-    double crowded = table_entry(cpu, n * cpu->thread_count / servers);
-    return table_entry(cpu, servers) * fulcrum_min(1.0, crowded / full);
+    double crowded = table_entry(cpu, crowd * cpu->thread_count / servers);
+    return table_entry(cpu, fulcrum_min(n, servers)) * fulcrum_min(1.0, crowded / full);
 }
 
 double fulcrum_cpu_capacity(const struct fulcrum_cpu_station *cpu, double n)

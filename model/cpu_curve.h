@@ -29,6 +29,8 @@ struct fulcrum_cpu_station {
     double cross_socket_frac; /* nu of (20), in (0, 1]: rate kept past core_count / 2 */
     const double *capacity;   /* table only: borrowed, positive; held beyond its end */
     size_t capacity_count;
+    double crowd_count; /* table only: actors that take turns on it, wherever they are
+                           now; 0: those that are runnable */
 };
 
 /*

@@ -149,6 +149,8 @@ void fulcrum_request_queue_close(struct fulcrum_request_queue *requests)
     }
 }
 
+enum { SIDE_BY_SIDE = 4 };
+
 struct seat {
     struct fulcrum_handoff *handoff;
     size_t number;
@@ -222,7 +224,7 @@ static void *act(void *argument)
         step_or_spin(seat);
         step_s = fulcrum_thread_cpu_s() - cpu_s - cost_s;
         seat->steps.count += (double)handoff->item_count;
-        seat->steps.cpu_s += step_s;
+        seat->steps.cpu_s += step_s + seat->turn.cpu_s;
         (void)fulcrum_request_queue_hand_in(handoff->requests, seat->number);
         asked_s = fulcrum_wall_s();
     }
@@ -272,8 +274,8 @@ static enum fulcrum_status start_actor(struct seat *seat, struct fulcrum_error *
                             "waiting actor %zu cannot start", seat->number + 1);
 }
 
-/* Environments in processes of their own start side by side, and run where they are
- * begun. */
+/* Environments in processes of their own start side by side, few enough that none takes
+ * longer than it may, and run where they are begun. */
 static enum fulcrum_status start_actors(
     struct fulcrum_handoff *handoff, struct fulcrum_error *err)
 {
@@ -281,11 +283,12 @@ static enum fulcrum_status start_actors(
     if (handoff->is_apart) {
         (void)fulcrum_cpu_list_bind(&handoff->placement.actors);
     }
-    while (handoff->seated_count < handoff->plan.actor_count && status == FULCRUM_OK) {
-        status = seat_actor(handoff, err);
-    }
-    for (size_t i = 0; i < handoff->seated_count && status == FULCRUM_OK; i++) {
-        status = start_actor(&handoff->seats[i], err);
+    size_t started = 0;
+    while (started < handoff->plan.actor_count && status == FULCRUM_OK) {
+        bool is_more = handoff->seated_count < handoff->plan.actor_count &&
+                       handoff->seated_count < started + SIDE_BY_SIDE;
+        status = is_more ? seat_actor(handoff, err)
+                         : start_actor(&handoff->seats[started++], err);
     }
     fulcrum_handoff_serve(handoff, false);
     return status;

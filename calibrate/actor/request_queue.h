@@ -113,7 +113,7 @@ FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_handoff_copy(
  */
 struct fulcrum_handoff_turn fulcrum_handoff_turn(const struct fulcrum_handoff *handoff);
 
-/* What steps took so far, in the actors' threads and in other processes. */
+/* Steps so far, and all turns' CPU time, in the actors' threads and other processes. */
 struct fulcrum_handoff_steps {
     double count;
     double cpu_s;

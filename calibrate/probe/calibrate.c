@@ -282,17 +282,17 @@ struct run {
 };
 
 /* In the order of a round. Memory comes first: later probes leave freed memory that
- * would be taken again. */
+ * would be taken again. Threads know what hand-offs cost. */
 static const struct fulcrum_probe *const probes[] = {
     &fulcrum_probe_loop,
     &fulcrum_probe_memory,
     &fulcrum_probe_step,
+    &fulcrum_probe_handoff,
     &fulcrum_probe_threads,
     &fulcrum_probe_inference,
     &fulcrum_probe_pause,
     &fulcrum_probe_train,
     &fulcrum_probe_share,
-    &fulcrum_probe_handoff,
     &fulcrum_probe_power,
     &fulcrum_probe_sm,
     &fulcrum_probe_gpu_power,

@@ -334,6 +334,16 @@ void fulcrum_findings_value(struct fulcrum_findings *findings, const char *name,
 struct fulcrum_summary fulcrum_findings_median(struct fulcrum_findings *findings,
     const struct fulcrum_recording *recording, double x);
 
+/*
+ * What a real run pays on top of each step of an environment in another process, from
+ * the CPU time of steps asked for one by one; the step's mean is known. Nothing where
+ * there are none.
+ *   known_s    of that, which is no step: hand-offs between threads
+ *   env_count  that are asked in turn
+ */
+void fulcrum_findings_handed_over(struct fulcrum_findings *findings,
+    const struct fulcrum_summary *handed, double known_s, size_t env_count);
+
 enum { FULCRUM_MEDIANS_MAX = 32 };
 
 struct fulcrum_medians {

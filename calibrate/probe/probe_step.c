@@ -241,7 +241,7 @@ static enum fulcrum_status step_open(
     TRY(fulcrum_placement_bind_as_actors(&before, err));
     size_t most = bench->max_threads < ENV_COUNT ? bench->max_threads : ENV_COUNT;
     enum fulcrum_status status =
-        open_others(state, fulcrum_bench_has_crowd(bench) ? 1 : most - 1, err);
+        open_others(state, fulcrum_bench_has_crowd(bench) ? 0 : most - 1, err);
     (void)fulcrum_cpu_list_bind(&before);
     return status;
 }
@@ -472,7 +472,7 @@ static enum fulcrum_status sample_parts(
     struct fulcrum_probe_state *state, struct fulcrum_error *err)
 {
     bool is_full = state->recording[SINGLE].count >= SINGLE_MAX;
-    if (is_elsewhere(state)) {
+    if (is_elsewhere(state) && !fulcrum_bench_has_crowd(state->bench)) {
         /* On the processors where those environments are. */
         struct fulcrum_cpu_list before;
         TRY(fulcrum_placement_bind_as_actors(&before, err));
@@ -666,27 +666,23 @@ static void report_busy(
         figures->busy.median / figures->alone.median);
 }
 
-/* What a real run pays on top of each step of an environment in another process. */
-static void report_handed(
-    const struct fulcrum_probe_state *state, struct fulcrum_findings *findings)
+void fulcrum_findings_handed_over(struct fulcrum_findings *findings,
+    const struct fulcrum_summary *handed, double known_s, size_t env_count)
 {
-    const struct own *own = state->own;
-    struct fulcrum_summary whole = /* blocks with their resets */
-        fulcrum_findings_median(findings, &state->recording[BLOCK], 0.0);
-    struct fulcrum_summary handed =
-        fulcrum_findings_median(findings, &state->recording[HANDED], 0.0);
-    if (handed.used == 0) {
+    const struct fulcrum_parameter *mean_s =
+        fulcrum_calibration_parameter(findings->calibration, "workload.step.mean_s");
+    if (handed->used == 0 || mean_s == NULL) {
         return;
     }
-    fulcrum_findings_summary(findings, "actor_step_handed_over_s", "s", &handed);
-    fulcrum_findings_value(
-        findings, "actor_hand_over_s", "s", fmax(handed.median - whole.median, 0.0));
+    fulcrum_findings_summary(findings, "actor_step_handed_over_s", "s", handed);
+    fulcrum_findings_value(findings, "actor_hand_over_s", "s",
+        fmax(handed->median - mean_s->value - known_s, 0.0));
     fulcrum_findings_note(findings, "actor_hand_over",
         "environments live in processes of their own: steps are timed in runs that are "
         "handed over as a whole; asked for one by one (environments in turn: %zu) each "
         "costs actor_hand_over_s more CPU time, which workload.step.mean_s does not "
         "contain",
-        own->other_count > 0 ? own->other_count : (size_t)1);
+        env_count);
 }
 
 static void report_means(const struct fulcrum_probe_state *state,
@@ -763,7 +759,10 @@ static void step_report(
                 : "neighbouring blocks of steps, scaled by the root of their size");
     }
     report_busy(&figures, findings);
-    report_handed(state, findings);
+    struct fulcrum_summary handed =
+        fulcrum_findings_median(findings, &recording[HANDED], 0.0);
+    fulcrum_findings_handed_over(
+        findings, &handed, 0.0, own->other_count > 0 ? own->other_count : 1);
 }
 
 const struct fulcrum_probe fulcrum_probe_step = {

@@ -7,11 +7,13 @@
  * whole machine down cancels. Windows in which other programs took CPU time are marked
  * and, for the ratio, credited with the time they lost.
  *
- * Environments in processes of their own are asked step by step in a run, and the more
- * of them share a core, the colder its caches and the predictor of its branches are to
- * each. Threads that are let loose do not show that: the scheduler lets a thread and
- * its process go on together for as long as it may. So one thread asks 1, 2, 4, ...
- * processes of one core in turn, and what counts is CPU time, theirs and its own.
+ * Environments in processes of their own are asked step by step in a run: a lone one
+ * pauses between its steps, and the more of them share a core, the colder its caches
+ * and the predictor of its branches are to each. Threads that are let loose do not show
+ * that: the scheduler lets a thread and its process go on together for as long as it
+ * may; and in strict turns each would find less of its own than in a run. So 1, 2, 4,
+ * ... actors of one core are served as in a run, each as soon as it asks, and what
+ * counts is the CPU time of their turns.
  *
  * The ratios are c(n) itself. A curve is fitted to them (fit_cpu_curve.c); where none
  * fits, the table stands alone.
@@ -23,7 +25,7 @@
 #include <stdlib.h>
 
 #include "calibrate/actor/actor_threads.h"
-#include "calibrate/actor/placement.h"
+#include "calibrate/actor/request_queue.h"
 #include "calibrate/fit/fit_forms.h"
 #include "calibrate/host.h"
 #include "model/try.h"
@@ -46,29 +48,28 @@ enum {
      * each at the time it should have had. */
     CAPACITY,
     CPU_SHARE, /* CPU time had over what the cores can give */
+    HANDED,    /* CPU time of a lone actor's turn */
 };
 
-/* Processes that take turns on a core, at most, and entries of the capacity table. */
-enum { CROWD_MOST = 32, CAPACITY_MOST = 1024 };
+/* Actors on a core, at most, and entries of the capacity table. */
+enum { CROWD_MOST = 64, CAPACITY_MOST = 1024 };
 
 struct own {
     struct fulcrum_actor_threads *actor_threads;
     double count[FULCRUM_THREAD_COUNTS_MAX];
     size_t count_count;
-    struct fulcrum_stepper crowd[CROWD_MOST];
-    size_t crowd_count; /* 0: environments step in the threads themselves */
+    /* Actors of one core; NULL: environments step in the threads themselves. */
+    struct fulcrum_handoff *crowd;
 };
 
 static void threads_close(struct fulcrum_probe_state *state)
 {
     struct own *own = state->own;
     fulcrum_actor_threads_free(own->actor_threads);
-    for (size_t i = 0; i < own->crowd_count; i++) {
-        fulcrum_stepper_close(&own->crowd[i]);
-    }
+    fulcrum_handoff_free(own->crowd);
 }
 
-/* Counts of actors that crowd the processors, and the processes of one of them. */
+/* Counts of actors that crowd the processors, and those of one of them. */
 static enum fulcrum_status open_crowd(
     struct fulcrum_probe_state *state, struct fulcrum_error *err)
 {
@@ -76,7 +77,7 @@ static enum fulcrum_status open_crowd(
     struct own *own = state->own;
     double threads = bench->machine.cpu.thread_count;
     double most_count = bench->is_limited ? (double)bench->max_threads : CAPACITY_MOST;
-    size_t most = 0;
+    size_t most = 1;
     while (own->count_count > 1 && own->count[own->count_count - 1] > threads) {
         own->count_count--;
     }
@@ -87,14 +88,12 @@ static enum fulcrum_status open_crowd(
             most = each;
         }
     }
-    for (size_t i = 0; i < most; i++) {
-        TRY(fulcrum_stepper_begin(&own->crowd[i], &bench->stage, i, err));
-        own->crowd_count++;
-    }
-    for (size_t i = 0; i < most; i++) {
-        TRY(fulcrum_stepper_await(&own->crowd[i], err));
-    }
-    return FULCRUM_OK;
+    const struct fulcrum_handoff_plan plan = {.actor_count = most,
+        .item_count = 1,
+        .item_byte = fulcrum_observation_byte(&bench->stage.info),
+        .stage = &bench->stage,
+        .shares_processor = true};
+    return fulcrum_handoff_new(&own->crowd, &plan, err);
 }
 
 static enum fulcrum_status threads_open(
@@ -110,73 +109,82 @@ static enum fulcrum_status threads_open(
         own->count[i] = (double)count[i];
     }
     if (fulcrum_bench_has_crowd(bench)) {
-        struct fulcrum_cpu_list before;
-        TRY(fulcrum_placement_bind_as_actors(&before, err));
-        enum fulcrum_status status = open_crowd(state, err);
-        (void)fulcrum_cpu_list_bind(&before);
-        TRY(status);
+        TRY(open_crowd(state, err));
     }
-    size_t most = own->crowd_count > 0 ? (size_t)bench->machine.cpu.thread_count
+    size_t most = own->crowd != NULL ? (size_t)bench->machine.cpu.thread_count
                                        : count[own->count_count - 1];
     return fulcrum_actor_threads_new(
         &own->actor_threads, &bench->stage, most, bench->step_s, err);
 }
 
-static enum fulcrum_status ask_all(
-    struct own *own, size_t count, struct fulcrum_error *err)
+/* A batch of all that ask, as a greedy server has it. */
+static enum fulcrum_status serve_batch(const struct fulcrum_bench *bench,
+    struct fulcrum_handoff *crowd, struct fulcrum_error *err)
 {
-    for (size_t i = 0; i < count; i++) {
-        TRY(fulcrum_stepper_run(&own->crowd[i], 1, NULL, err));
-    }
+    size_t taken = fulcrum_handoff_collect(crowd, 1);
+    double batch_s = 0.0;
+    TRY(fulcrum_handoff_copy(crowd, err));
+    const struct fulcrum_learner_work work = {bench->state, taken, 1};
+    TRY(fulcrum_bench_time(bench, &work, &batch_s, err));
+    fulcrum_handoff_reply(crowd);
     return FULCRUM_OK;
 }
 
-static double crowd_cpu_s(const struct own *own, size_t count)
+/* Lets `count` actors go on, and leaves all waiting. */
+static enum fulcrum_status serve(struct fulcrum_probe_state *state, size_t count,
+    double window_s, struct fulcrum_error *err)
 {
-    double cpu_s = fulcrum_thread_cpu_s();
-    for (size_t i = 0; i < count; i++) {
-        cpu_s += fulcrum_stepper_cpu_s(&own->crowd[i]);
+    struct fulcrum_handoff *crowd = ((const struct own *)state->own)->crowd;
+    double until_s = fulcrum_wall_s() + window_s;
+    fulcrum_handoff_answer(crowd, count, 1);
+    while (fulcrum_wall_s() < until_s) {
+        TRY(serve_batch(state->bench, crowd, err));
     }
-    return cpu_s;
+    (void)fulcrum_handoff_collect(crowd, count);
+    return fulcrum_handoff_copy(crowd, err);
 }
 
-/* CPU time of a step, of the thread and of `count` processes that it asks in turn. */
-static enum fulcrum_status time_in_turn(struct fulcrum_probe_state *state, size_t count,
+/* CPU time of a turn of `count` actors. */
+static enum fulcrum_status time_crowd(struct fulcrum_probe_state *state, size_t count,
     double window_s, double *step_s, struct fulcrum_error *err)
 {
-    struct own *own = state->own;
-    double until_s = fulcrum_wall_s() + window_s;
-    double steps = 0.0;
-    TRY(ask_all(own, count, err)); /* the first round wakes them */
-    double begin_s = crowd_cpu_s(own, count);
-    do {
-        TRY(ask_all(own, count, err));
-        steps += (double)count;
-    } while (fulcrum_wall_s() < until_s);
-    *step_s = (crowd_cpu_s(own, count) - begin_s) / steps;
+    struct fulcrum_handoff *crowd = ((const struct own *)state->own)->crowd;
+    TRY(serve(state, count, 0.0, err)); /* the first round wakes them */
+    struct fulcrum_handoff_steps before = fulcrum_handoff_steps(crowd);
+    TRY(serve(state, count, window_s, err));
+    struct fulcrum_handoff_steps after = fulcrum_handoff_steps(crowd);
+    *step_s = (after.cpu_s - before.cpu_s) / (after.count - before.count);
     return FULCRUM_OK;
 }
 
-/* What all processors do where each is shared by so many processes, over one alone. */
+/* What all processors do where each is shared by so many actors, over one alone; no
+ * more than that one where `count` is 0. */
 static enum fulcrum_status sample_crowd(struct fulcrum_probe_state *state, double count,
     double window_s, struct fulcrum_error *err)
 {
+    struct fulcrum_handoff *crowd = ((const struct own *)state->own)->crowd;
     double threads = state->bench->machine.cpu.thread_count;
     double alone_s[2] = {0.0, 0.0};
     double step_s = 0.0;
-    struct fulcrum_cpu_list before;
-    TRY(fulcrum_sample_begin(state, CAPACITY, err));
-    TRY(fulcrum_placement_bind_as_actors(&before, err));
+    TRY(fulcrum_sample_begin(state, HANDED, err));
+    fulcrum_handoff_serve(crowd, true);
     enum fulcrum_status status = FULCRUM_OK;
-    TRY_OR_END(time_in_turn(state, 1, 0.5 * window_s, &alone_s[0], err));
-    TRY_OR_END(time_in_turn(state, (size_t)(count / threads), window_s, &step_s, err));
-    TRY_OR_END(time_in_turn(state, 1, 0.5 * window_s, &alone_s[1], err));
+    TRY_OR_END(time_crowd(state, 1, 0.5 * window_s, &alone_s[0], err));
+    if (count > 0.0) {
+        TRY_OR_END(
+            time_crowd(state, (size_t)(count / threads), window_s, &step_s, err));
+    }
+    TRY_OR_END(time_crowd(state, 1, 0.5 * window_s, &alone_s[1], err));
 end:
-    (void)fulcrum_cpu_list_bind(&before);
+    fulcrum_handoff_serve(crowd, false);
     TRY(status);
-    struct fulcrum_sample ratio = {
-        .x = count, .value = threads * 0.5 * (alone_s[0] + alone_s[1]) / step_s};
-    return fulcrum_sample_keep(state, CAPACITY, FULCRUM_CLOCK_CPU, &ratio, err);
+    struct fulcrum_sample handed = {.value = 0.5 * (alone_s[0] + alone_s[1])};
+    TRY(fulcrum_sample_keep(state, HANDED, FULCRUM_CLOCK_CPU, &handed, err));
+    struct fulcrum_sample ratio = handed;
+    ratio.x = count;
+    ratio.value = threads * handed.value / step_s;
+    return count > 0.0 ? fulcrum_recording_add(&state->recording[CAPACITY], &ratio, err)
+                       : FULCRUM_OK;
 }
 
 static enum fulcrum_status sample_window(struct fulcrum_probe_state *state,
@@ -233,7 +241,7 @@ static enum fulcrum_status threads_visit(
                                  own->count + 1, own->count_count - 1)
                            : 1.0;
         done++;
-        if (own->crowd_count > 0 && count > state->bench->machine.cpu.thread_count) {
+        if (own->crowd != NULL && count > state->bench->machine.cpu.thread_count) {
             TRY(sample_crowd(state, count, window_s, err));
             continue;
         }
@@ -252,7 +260,9 @@ static enum fulcrum_status threads_visit(
         }
         one[0] = one[1];
     }
-    return FULCRUM_OK;
+    return own->crowd != NULL && state->recording[HANDED].count == 0
+               ? sample_crowd(state, 0.0, window_s, err)
+               : FULCRUM_OK;
 }
 
 /* Steps per second at each count: the median ratio times the median of one thread. */
@@ -273,6 +283,8 @@ static struct curve_points find_points(
     if (summary.used == 0) {
         return points;
     }
+    double threads = state->bench->machine.cpu.thread_count;
+    double at_threads = threads;
     points = (struct curve_points){
         {1.0}, {summary.median}, .count = 1, .alone_per_s = summary.median};
     fulcrum_findings_summary(findings, "throughput_1_per_s", "steps/s", &summary);
@@ -285,6 +297,12 @@ static struct curve_points find_points(
             fulcrum_findings_summary(findings, name, "", &summary);
             points.x[points.count] = own->count[i];
             points.y[points.count++] = summary.median * points.alone_per_s;
+            /* What crowds cost is over cores that do not disturb each other. */
+            if (own->crowd != NULL && own->count[i] > threads) {
+                points.y[points.count - 1] *= at_threads / threads;
+            } else {
+                at_threads = summary.median;
+            }
         }
     }
     return points;
@@ -377,6 +395,14 @@ static enum fulcrum_status fit_curve(const struct fulcrum_cpu *cpu,
     return status;
 }
 
+/* 0 where it was not measured. */
+static double known_s(const struct fulcrum_findings *findings, const char *path)
+{
+    const struct fulcrum_parameter *parameter =
+        fulcrum_calibration_parameter(findings->calibration, path);
+    return parameter != NULL ? parameter->value : 0.0;
+}
+
 static void threads_report(
     struct fulcrum_probe_state *state, struct fulcrum_findings *findings)
 {
@@ -386,6 +412,13 @@ static void threads_report(
         return;
     }
     findings->status = fit_curve(cpu, &points, findings);
+    struct fulcrum_summary handed =
+        fulcrum_findings_median(findings, &state->recording[HANDED], 0.0);
+    /* A lone actor wakes the server each time. */
+    fulcrum_findings_handed_over(findings, &handed,
+        known_s(findings, "workload.host.actor_s") +
+            known_s(findings, "workload.host.wake_s"),
+        1);
     /* How much a core's second thread adds, straight from the two counts. */
     double at_cores = 0.0;
     double at_threads = 0.0;
@@ -407,7 +440,8 @@ const struct fulcrum_probe fulcrum_probe_threads = {
                     false, 0},
         [CAPACITY] = {"capacity", NULL, "threads", "alone", false, false, 0},
         [CPU_SHARE] = {"throughput_cpu_share", NULL, "threads", "alone", false, false,
-            0}},
+            0},
+        [HANDED] = {"actor_step_handed_over", "s", NULL, "served", false, false, 0}},
     .own_byte = sizeof(struct own),
     .open = threads_open,
     .close = threads_close,

@@ -526,6 +526,7 @@ static void share_cores(
     out->unshared = *cpu;
     out->runnable_most = actors;
     cpu->curve = FULCRUM_CURVE_TABLE;
+    cpu->crowd_count = 0.0; /* what crowding costs is in the table */
     cpu->capacity = out->capacity;
     cpu->capacity_count =
         (size_t)fmin(fmax(out->network.actors, cpu->thread_count), (double)most);
@@ -547,6 +548,7 @@ enum fulcrum_status fulcrum_design_to_network(const struct fulcrum_design *desig
         design->run.envs_per_actor, groups);
     fulcrum_replicas_init(design, design->run.envs_per_actor / groups, out);
     out->network.actors = actors * groups;
+    out->network.cpu.crowd_count = actors;
     FAIL_IF(out->network.cpu.core_count < 1.0, err, FULCRUM_ERR_INFEASIBLE,
         "machine.cpu.core_count = %.6g is less than one core for each of %.6g %s",
         design->machine.cpu.core_count, replicas, shard_words(design));
