@@ -6,6 +6,11 @@
  * disturbed is told by two things that have nothing to do with the result: a canary on
  * the cores of actors and server before and after the window, and the CPU time that
  * other programs had meanwhile.
+ *
+ * A machine that is shared does not slow all work down alike: arithmetic, the steps of
+ * an environment and products of matrices differ. So the pieces, a step and a batch,
+ * are timed alone before and after each window, too: each is as fast in the window as
+ * it was beside it (measured_reference.c).
  */
 #define _POSIX_C_SOURCE 200809L /* clockid_t */
 
@@ -40,6 +45,12 @@
 /* How often a window looks whether it is to end. */
 #define LOOK_S 0.02
 
+/* Environments that start at a time, on each processor. */
+enum { SIDE_BY_SIDE = 4 };
+
+/* How long each piece is timed. */
+#define PIECE_S 0.01
+
 /* Between two looks at a machine that is not calm. */
 #define CALM_PAUSE_S 0.1
 
@@ -58,11 +69,15 @@ static enum fulcrum_status open_steppers(
             (struct fulcrum_loop_task){FULCRUM_LOOP_FACTS, 0, 0.0}, room->loop_fact,
             err);
     }
-    for (size_t i = 0; i < room->stepper_count; i++) {
-        TRY(fulcrum_stepper_begin(&room->steppers[i], &room->bench.stage, i, err));
-    }
-    for (size_t i = 0; i < room->stepper_count; i++) {
-        TRY(fulcrum_stepper_await(&room->steppers[i], err));
+    /* Side by side, but few enough that none takes longer than it may. */
+    size_t ahead = SIDE_BY_SIDE * (size_t)room->bench.machine.cpu.thread_count;
+    for (size_t i = 0; i < room->stepper_count + ahead; i++) {
+        if (i < room->stepper_count) {
+            TRY(fulcrum_stepper_begin(&room->steppers[i], &room->bench.stage, i, err));
+        }
+        if (i >= ahead && i - ahead < room->stepper_count) {
+            TRY(fulcrum_stepper_await(&room->steppers[i - ahead], err));
+        }
     }
     return FULCRUM_OK;
 }
@@ -141,6 +156,60 @@ static enum fulcrum_status learn(struct fulcrum_window_room *room,
         TRY(fulcrum_canary_add(&room->usual[i], pulse->side_s[i], err));
     }
     return FULCRUM_OK;
+}
+
+/* Times of pieces alone, so many of each. */
+struct pieces {
+    double step_s;
+    double batch_s;
+    double count;
+};
+
+static enum fulcrum_status time_step(
+    struct fulcrum_window_room *room, double *out, struct fulcrum_error *err)
+{
+    struct fulcrum_stepper *stepper = &room->steppers[0];
+    double steps = fmax(1.0, round(PIECE_S / room->bench.step_s));
+    /* The first ones find caches cold. */
+    TRY(fulcrum_stepper_run(stepper, (size_t)ceil(0.25 * steps), NULL, err));
+    double elsewhere_s = fulcrum_stepper_cpu_s(stepper);
+    struct fulcrum_span begin = fulcrum_span_begin();
+    TRY(fulcrum_stepper_run(stepper, (size_t)steps, NULL, err));
+    struct fulcrum_span span = fulcrum_span_end(&room->bench.stopwatch, begin);
+    *out = (span.cpu_s + fulcrum_stepper_cpu_s(stepper) - elsewhere_s) / steps;
+    return FULCRUM_OK;
+}
+
+static enum fulcrum_status time_batch(
+    const struct fulcrum_window_room *room, double *out, struct fulcrum_error *err)
+{
+    struct fulcrum_learner_work work = {
+        room->bench.state, (size_t)FULCRUM_PIECE_BATCH, 1};
+    TRY(fulcrum_bench_time(&room->bench, &work, out, err));
+    work.repeats = (size_t)fmax(1.0, round(PIECE_S / fmax(*out, 1e-7)));
+    return fulcrum_bench_time(&room->bench, &work, out, err);
+}
+
+/* Adds both pieces of our own pipeline, each where it runs; a GPU's speed is its own.
+ */
+static enum fulcrum_status add_pieces(
+    struct fulcrum_window_room *room, struct pieces *sum, struct fulcrum_error *err)
+{
+    double step_s = 0.0;
+    double batch_s = (double)NAN;
+    enum fulcrum_status status = FULCRUM_OK;
+    (void)fulcrum_cpu_list_bind(&room->placement.actors);
+    TRY_OR_END(time_step(room, &step_s, err));
+    (void)fulcrum_cpu_list_bind(&room->placement.server);
+    if (!room->bench.learner_info.device.is_gpu) {
+        TRY_OR_END(time_batch(room, &batch_s, err));
+    }
+    sum->step_s += step_s;
+    sum->batch_s += batch_s;
+    sum->count += 1.0;
+end:
+    (void)fulcrum_cpu_list_bind(&room->before);
+    return status;
 }
 
 /* A second state of the learner: inference and training never share one. */
@@ -414,6 +483,7 @@ enum fulcrum_status fulcrum_window_take(struct fulcrum_window_room *room,
     struct passage passage = {.own_cpu_s = 0.0};
     struct pulse before = {.worst_rel = 0.0};
     struct pulse after = {.worst_rel = 0.0};
+    struct pieces pieces = {.count = 0.0};
     enum fulcrum_status status = FULCRUM_OK;
     /* A size below one request would be taken for none at all. */
     FAIL_IF(
@@ -438,6 +508,7 @@ enum fulcrum_status fulcrum_window_take(struct fulcrum_window_room *room,
     if (room->loop != NULL) {
         TRY(watch_loop(room, config, out, err));
     } else {
+        TRY(add_pieces(room, &pieces, err));
         TRY_OR_END(fulcrum_live_new(&live, &plan, err));
         TRY_OR_END(warm_up(room, live, err));
         status = watch(room, live, &passage, err);
@@ -448,8 +519,11 @@ end:
     TRY(take_pulse(room, &after, err));
     TRY(learn(room, &after, err));
     if (room->loop == NULL) {
+        TRY(add_pieces(room, &pieces, err));
         summarise_window(room, &passage, out);
     }
+    out->step_s = pieces.step_s / pieces.count;
+    out->batch_s = pieces.batch_s / pieces.count;
     out->canary_rel = fmax(before.worst_rel, after.worst_rel);
     out->canary_s = 0.25 * ((before.side_s[0] + before.side_s[1]) +
                                (after.side_s[0] + after.side_s[1]));

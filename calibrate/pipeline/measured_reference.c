@@ -7,15 +7,19 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "model/network/network.h"
 #include "model/try.h"
 
-enum { SETTINGS_MOST = 8, OBSERVATIONS_MOST = 3, SOURCES = 4 };
+enum { SETTINGS_MOST = 11, OBSERVATIONS_MOST = 3, SOURCES = 4 };
 
 /* What a calibration tells of these points beside its parameters; NAN: nothing. */
 struct told {
     double train_step_s;
     double actor_s;     /* of a request, whatever it carries */
     double hand_over_s; /* of a step */
+    double step_s;      /* mean, and the line of inference: */
+    double per_batch_s;
+    double per_item_s;
 };
 
 void fulcrum_measured_series(
@@ -115,6 +119,13 @@ static enum fulcrum_status add_point(struct fulcrum_reference *reference,
     if (!isnan(told->hand_over_s)) {
         set_number(point, "workload.host.actor_s",
             told->actor_s + (double)config->envs_per_actor * told->hand_over_s);
+    }
+    if (!isnan(told->step_s)) {
+        set_number(point, "workload.step.mean_s", told->step_s);
+    }
+    if (!isnan(told->per_batch_s) && !isnan(told->per_item_s)) {
+        set_number(point, "workload.network.per_batch_s", told->per_batch_s);
+        set_number(point, "workload.network.per_item_s", told->per_item_s);
     }
     if (item->median.canary_s > 0.0) {
         set_number(point, "machine.cpu.canary_s", item->median.canary_s);
@@ -225,6 +236,67 @@ static void fill_design(
     }
 }
 
+/* A calibration's value; NAN where it has none. */
+static double calibrated(const struct fulcrum_measured_plan *plan, const char *path)
+{
+    const struct fulcrum_parameter *parameter =
+        plan->calibration != NULL
+            ? fulcrum_calibration_parameter(plan->calibration, path)
+            : NULL;
+    return parameter != NULL ? parameter->value : (double)NAN;
+}
+
+/* How much longer a piece takes than when it was calibrated; NAN: not known. */
+static double slowdown(double now_s, double then_s)
+{
+    double rel = now_s / then_s;
+    return rel > 0.0 && isfinite(rel) ? rel : (double)NAN;
+}
+
+/*
+ * What the calibration tells, at the speeds that each kind of work had beside a point's
+ * windows: hand-offs at that of the canary, steps and batches at their own.
+ */
+static struct told told_at(const struct fulcrum_measured_plan *plan,
+    const struct told *told, const struct fulcrum_measure_window *now, double stretch)
+{
+    const struct fulcrum_calibration *then = plan->calibration;
+    bool is_cpu = plan->measurement->machine.accelerator == FULCRUM_ACCELERATOR_CPU;
+    struct told out = {.train_step_s = told->train_step_s,
+        .actor_s = told->actor_s * stretch,
+        .hand_over_s = told->hand_over_s * stretch,
+        .step_s = (double)NAN,
+        .per_batch_s = (double)NAN,
+        .per_item_s = (double)NAN};
+    out.train_step_s *= is_cpu ? stretch : 1.0;
+    if (then == NULL) {
+        return out;
+    }
+    /* Beside a busy learner, as a calibration's mean is, a step may take longer. */
+    double mean_s = calibrated(plan, "workload.step.mean_s");
+    double alone_rel = quantity_of(then, "actor_step_alone_s") /
+                       quantity_of(then, "actor_step_without_reset_s");
+    double alone_s = alone_rel > 0.0 ? mean_s * alone_rel : mean_s;
+    double steps = slowdown(now->step_s, alone_s);
+    if (!isnan(steps)) {
+        out.step_s = mean_s * steps;
+        out.hand_over_s = told->hand_over_s * steps;
+    }
+    const struct fulcrum_batch_time table = {.size = then->batch_size,
+        .time_s = then->batch_time_s,
+        .count = then->batch_count};
+    double batches =
+        then->batch_count > 0 && is_cpu
+            ? slowdown(now->batch_s, fulcrum_batch_time(&table, FULCRUM_PIECE_BATCH))
+            : (double)NAN;
+    if (!isnan(batches)) {
+        out.per_batch_s = calibrated(plan, "workload.network.per_batch_s") * batches;
+        out.per_item_s = calibrated(plan, "workload.network.per_item_s") * batches;
+        out.train_step_s = told->train_step_s * batches;
+    }
+    return out;
+}
+
 static enum fulcrum_status fill_reference(struct fulcrum_reference *reference,
     const struct fulcrum_measured_plan *plan, struct fulcrum_error *err)
 {
@@ -285,7 +357,6 @@ static enum fulcrum_status fill_reference(struct fulcrum_reference *reference,
         found->actor, found->actor_info.detail, found->learner,
         found->learner_info.device.detail);
     add_source(reference, "workload", text);
-    bool is_cpu = found->machine.accelerator == FULCRUM_ACCELERATOR_CPU;
     double then_s = plan->calibration != NULL ? plan->calibration->machine.cpu.canary_s
                                               : (double)NAN;
     for (size_t i = 0; i < found->count; i++) {
@@ -293,10 +364,8 @@ static enum fulcrum_status fill_reference(struct fulcrum_reference *reference,
             /* What the model makes of times of a CPU at the point's speed. */
             double stretch = found->items[i].median.canary_s / then_s;
             stretch = stretch > 0.0 ? stretch : 1.0;
-            const struct told at_speed = {
-                .train_step_s = told.train_step_s * (is_cpu ? stretch : 1.0),
-                .actor_s = told.actor_s * stretch,
-                .hand_over_s = told.hand_over_s * stretch};
+            const struct told at_speed =
+                told_at(plan, &told, &found->items[i].median, stretch);
             TRY(add_point(reference, &found->items[i], &at_speed, err));
         }
     }

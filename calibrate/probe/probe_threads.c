@@ -112,7 +112,7 @@ static enum fulcrum_status threads_open(
         TRY(open_crowd(state, err));
     }
     size_t most = own->crowd != NULL ? (size_t)bench->machine.cpu.thread_count
-                                       : count[own->count_count - 1];
+                                     : count[own->count_count - 1];
     return fulcrum_actor_threads_new(
         &own->actor_threads, &bench->stage, most, bench->step_s, err);
 }

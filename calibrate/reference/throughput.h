@@ -88,7 +88,7 @@ FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_throughput_correct(
     const struct fulcrum_solver_options *solver, struct fulcrum_error *err);
 
 enum {
-    FULCRUM_POINT_SETTINGS_MOST = 8, /* of one point */
+    FULCRUM_POINT_SETTINGS_MOST = 12, /* of one point */
     FULCRUM_POINT_DRAWS = 400        /* of the calibration's errors */
 };
 

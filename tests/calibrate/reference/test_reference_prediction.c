@@ -261,7 +261,7 @@ TEST(test_what_is_no_field_is_named)
         FULCRUM_ERR_UNKNOWN_NAME, "hand: points are set by 'run.actors'");
     one->points[0].setting_count = FULCRUM_POINT_SETTINGS_MOST + 1;
     ASSERT_FAILS(fulcrum_reference_predict(one, calibration, &to, &err),
-        FULCRUM_ERR_RANGE, "hand: point 0 sets 9 fields: expected at most 8");
+        FULCRUM_ERR_RANGE, "hand: point 0 sets 13 fields: expected at most 12");
     fulcrum_reference_free(one);
     fulcrum_calibration_free(calibration);
 }
