@@ -193,13 +193,3 @@ enum fulcrum_status fulcrum_placement_complete(
     placement->is_apart = CPU_COUNT(&both) == 0;
     return FULCRUM_OK;
 }
-
-enum fulcrum_status fulcrum_placement_bind_as_actors(
-    struct fulcrum_cpu_list *before, struct fulcrum_error *err)
-{
-    struct fulcrum_placement placement = {.is_apart = 0};
-    TRY(fulcrum_placement_complete(&placement, err));
-    TRY(fulcrum_cpu_list_allowed(before, err));
-    (void)fulcrum_cpu_list_bind(&placement.actors);
-    return FULCRUM_OK;
-}

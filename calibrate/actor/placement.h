@@ -51,12 +51,4 @@ int fulcrum_cpu_list_bind(const struct fulcrum_cpu_list *list);
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_cpu_list_allowed(
     struct fulcrum_cpu_list *out, struct fulcrum_error *err);
 
-/*
- * Binds the calling thread to the processors that a run gives its actors where nothing
- * else is said; `before` is where it was.
- *   fails    as fulcrum_placement_complete and fulcrum_cpu_list_allowed
- */
-FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_placement_bind_as_actors(
-    struct fulcrum_cpu_list *before, struct fulcrum_error *err);
-
 #endif

@@ -224,7 +224,7 @@ static void *act(void *argument)
         step_or_spin(seat);
         step_s = fulcrum_thread_cpu_s() - cpu_s - cost_s;
         seat->steps.count += (double)handoff->item_count;
-        seat->steps.cpu_s += step_s + seat->turn.cpu_s;
+        seat->steps.cpu_s += step_s;
         (void)fulcrum_request_queue_hand_in(handoff->requests, seat->number);
         asked_s = fulcrum_wall_s();
     }
@@ -275,22 +275,19 @@ static enum fulcrum_status start_actor(struct seat *seat, struct fulcrum_error *
 }
 
 /* Environments in processes of their own start side by side, few enough that none takes
- * longer than it may, and run where they are begun. */
+ * longer than it may. */
 static enum fulcrum_status start_actors(
     struct fulcrum_handoff *handoff, struct fulcrum_error *err)
 {
     enum fulcrum_status status = FULCRUM_OK;
-    if (handoff->is_apart) {
-        (void)fulcrum_cpu_list_bind(&handoff->placement.actors);
-    }
+    size_t ahead = SIDE_BY_SIDE * (handoff->before.count + 1);
     size_t started = 0;
     while (started < handoff->plan.actor_count && status == FULCRUM_OK) {
         bool is_more = handoff->seated_count < handoff->plan.actor_count &&
-                       handoff->seated_count < started + SIDE_BY_SIDE;
+                       handoff->seated_count < started + ahead;
         status = is_more ? seat_actor(handoff, err)
                          : start_actor(&handoff->seats[started++], err);
     }
-    fulcrum_handoff_serve(handoff, false);
     return status;
 }
 

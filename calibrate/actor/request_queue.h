@@ -65,7 +65,7 @@ struct fulcrum_handoff_plan {
     size_t item_byte;  /* of one; the server copies them together */
     /* Whose environments they step; borrowed; NULL: they spin instead, */
     const struct fulcrum_stage *stage;
-    double think_s; /* for so much CPU time a turn */
+    double think_s;        /* for so much CPU time a turn */
     bool shares_processor; /* one processor for all actors, where they have several */
 };
 
@@ -113,7 +113,7 @@ FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_handoff_copy(
  */
 struct fulcrum_handoff_turn fulcrum_handoff_turn(const struct fulcrum_handoff *handoff);
 
-/* Steps so far, and all turns' CPU time, in the actors' threads and other processes. */
+/* What steps took so far, in the actors' threads and in other processes. */
 struct fulcrum_handoff_steps {
     double count;
     double cpu_s;

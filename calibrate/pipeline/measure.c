@@ -48,8 +48,10 @@
 /* Environments that start at a time, on each processor. */
 enum { SIDE_BY_SIDE = 4 };
 
-/* How long each piece is timed. */
-#define PIECE_S 0.01
+/* How long each piece is timed, and warmed up: a core that fell idle takes several
+ * batches to get back to its speed. */
+#define PIECE_S         0.01
+#define PIECE_WARM_UP_S 0.02
 
 /* Between two looks at a machine that is not calm. */
 #define CALM_PAUSE_S 0.1
@@ -170,8 +172,8 @@ static enum fulcrum_status time_step(
 {
     struct fulcrum_stepper *stepper = &room->steppers[0];
     double steps = fmax(1.0, round(PIECE_S / room->bench.step_s));
-    /* The first ones find caches cold. */
-    TRY(fulcrum_stepper_run(stepper, (size_t)ceil(0.25 * steps), NULL, err));
+    double warm_ups = ceil(PIECE_WARM_UP_S / room->bench.step_s);
+    TRY(fulcrum_stepper_run(stepper, (size_t)warm_ups, NULL, err));
     double elsewhere_s = fulcrum_stepper_cpu_s(stepper);
     struct fulcrum_span begin = fulcrum_span_begin();
     TRY(fulcrum_stepper_run(stepper, (size_t)steps, NULL, err));
@@ -184,8 +186,11 @@ static enum fulcrum_status time_batch(
     const struct fulcrum_window_room *room, double *out, struct fulcrum_error *err)
 {
     struct fulcrum_learner_work work = {
-        room->bench.state, (size_t)FULCRUM_PIECE_BATCH, 1};
-    TRY(fulcrum_bench_time(&room->bench, &work, out, err));
+        room->bench.state, (size_t)FULCRUM_CANARY_BATCH, 1};
+    double until_s = fulcrum_wall_s() + PIECE_WARM_UP_S;
+    do {
+        TRY(fulcrum_bench_time(&room->bench, &work, out, err));
+    } while (fulcrum_wall_s() < until_s);
     work.repeats = (size_t)fmax(1.0, round(PIECE_S / fmax(*out, 1e-7)));
     return fulcrum_bench_time(&room->bench, &work, out, err);
 }
@@ -522,8 +527,9 @@ end:
         TRY(add_pieces(room, &pieces, err));
         summarise_window(room, &passage, out);
     }
-    out->step_s = pieces.step_s / pieces.count;
-    out->batch_s = pieces.batch_s / pieces.count;
+    bool has_pieces = pieces.count > 0.0;
+    out->step_s = has_pieces ? pieces.step_s / pieces.count : (double)NAN;
+    out->batch_s = has_pieces ? pieces.batch_s / pieces.count : (double)NAN;
     out->canary_rel = fmax(before.worst_rel, after.worst_rel);
     out->canary_s = 0.25 * ((before.side_s[0] + before.side_s[1]) +
                                (after.side_s[0] + after.side_s[1]));

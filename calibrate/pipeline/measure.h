@@ -65,9 +65,6 @@ struct fulcrum_measure_options {
     struct fulcrum_listener listener;
 };
 
-/* Observations of the batch that is timed beside each window. */
-#define FULCRUM_PIECE_BATCH 8.0
-
 /* What one window showed: numbers, of which a point's medians are taken, and a mark. */
 struct fulcrum_measure_window {
     double steps_per_s;      /* stays the first */
@@ -81,11 +78,11 @@ struct fulcrum_measure_window {
     double cpu_w;        /* NAN: not measured, as the next */
     double gpu_w;
     double j_per_step;
-    double canary_rel;  /* the slower of the cores, before or after */
-    double canary_s;    /* mean of both cores, before and after */
+    double canary_rel; /* the slower of the cores, before or after */
+    double canary_s;   /* mean of both cores, before and after */
     /* Pieces alone, mean of before and after; NAN: not timed. */
     double step_s;  /* CPU time of a step of the first environment, with resets */
-    double batch_s; /* of FULCRUM_PIECE_BATCH observations, by a learner on the CPU */
+    double batch_s; /* of FULCRUM_CANARY_BATCH observations, by a learner on the CPU */
     double others_frac; /* of the machine, used by other programs or stolen */
     bool is_disturbed;
 };

@@ -3,11 +3,12 @@
 #include "calibrate/pipeline/measure.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "model/network/network.h"
+#include "calibrate/statistics.h"
 #include "model/try.h"
 
 enum { SETTINGS_MOST = 11, OBSERVATIONS_MOST = 3, SOURCES = 4 };
@@ -17,9 +18,7 @@ struct told {
     double train_step_s;
     double actor_s;     /* of a request, whatever it carries */
     double hand_over_s; /* of a step */
-    double step_s;      /* mean, and the line of inference: */
-    double per_batch_s;
-    double per_item_s;
+    bool knows_speeds;  /* of each kind of work then, and now beside the windows */
 };
 
 void fulcrum_measured_series(
@@ -88,7 +87,7 @@ static void observe_watts(struct fulcrum_reference_point *point,
 
 static enum fulcrum_status add_point(struct fulcrum_reference *reference,
     const struct fulcrum_measured *item, const struct told *told,
-    struct fulcrum_error *err)
+    const struct fulcrum_measure_window *now, struct fulcrum_error *err)
 {
     struct fulcrum_reference_point *point = &reference->points[reference->point_count];
     point->settings = calloc(SETTINGS_MOST, sizeof *point->settings);
@@ -120,15 +119,19 @@ static enum fulcrum_status add_point(struct fulcrum_reference *reference,
         set_number(point, "workload.host.actor_s",
             told->actor_s + (double)config->envs_per_actor * told->hand_over_s);
     }
-    if (!isnan(told->step_s)) {
-        set_number(point, "workload.step.mean_s", told->step_s);
+    const struct {
+        const char *path;
+        double now_s;
+    } canaries[] = {{"machine.cpu.canary_s", now->canary_s},
+        {"machine.cpu.step_canary_s", now->step_s},
+        {"machine.cpu.batch_canary_s", now->batch_s}};
+    for (size_t i = 0; i < sizeof canaries / sizeof canaries[0]; i++) {
+        if (canaries[i].now_s > 0.0) {
+            set_number(point, canaries[i].path, canaries[i].now_s);
+        }
     }
-    if (!isnan(told->per_batch_s) && !isnan(told->per_item_s)) {
-        set_number(point, "workload.network.per_batch_s", told->per_batch_s);
-        set_number(point, "workload.network.per_item_s", told->per_item_s);
-    }
-    if (item->median.canary_s > 0.0) {
-        set_number(point, "machine.cpu.canary_s", item->median.canary_s);
+    if (told->knows_speeds) {
+        set_number(point, "run.drift", 1.0); /* needs no allowance any more */
     }
     observe(
         point, "steps_per_s", item->median.steps_per_s, 0.5 * (item->hi - item->lo));
@@ -236,65 +239,112 @@ static void fill_design(
     }
 }
 
-/* A calibration's value; NAN where it has none. */
-static double calibrated(const struct fulcrum_measured_plan *plan, const char *path)
+static double number_at(const struct fulcrum_measure_window *window, size_t offset)
 {
-    const struct fulcrum_parameter *parameter =
-        plan->calibration != NULL
-            ? fulcrum_calibration_parameter(plan->calibration, path)
-            : NULL;
-    return parameter != NULL ? parameter->value : (double)NAN;
+    double value = 0.0;
+    memcpy(&value, (const char *)window + offset, sizeof value);
+    return value;
 }
 
-/* How much longer a piece takes than when it was calibrated; NAN: not known. */
-static double slowdown(double now_s, double then_s)
+/* Of undisturbed windows, about the mean of their point. */
+struct scatter {
+    double squares; /* their sum */
+    double freedom;
+    double windows; /* mean number of a point's */
+    double points;
+};
+
+static void add_scatter(
+    const struct fulcrum_measured *item, size_t offset, struct scatter *out)
 {
-    double rel = now_s / then_s;
-    return rel > 0.0 && isfinite(rel) ? rel : (double)NAN;
+    double sum = 0.0;
+    double squares = 0.0;
+    double count = 0.0;
+    for (size_t i = 0; item->windows != NULL && i < item->window_count; i++) {
+        double value = number_at(&item->windows[i], offset);
+        bool counts = value > 0.0 && !item->windows[i].is_disturbed;
+        sum += counts ? value : 0.0;
+        squares += counts ? value * value : 0.0;
+        count += counts ? 1.0 : 0.0;
+    }
+    if (count > 1.0) {
+        out->squares += fmax(0.0, squares - sum * sum / count);
+        out->freedom += count - 1.0;
+        out->windows += count;
+        out->points += 1.0;
+    }
 }
 
 /*
- * What the calibration tells, at the speeds that each kind of work had beside a point's
- * windows: hand-offs at that of the canary, steps and batches at their own.
+ * A piece's times beside the windows of each point, drawn to the median of all points
+ * by as much as the scatter from window to window explains of their differences
+ * (empirical Bayes; Efron and Morris 1975, doi:10.1080/01621459.1975.10479864): on a
+ * calm machine all points are alike, on one that changes its speed each has its own.
  */
-static struct told told_at(const struct fulcrum_measured_plan *plan,
-    const struct told *told, const struct fulcrum_measure_window *now, double stretch)
+static void settle_speed(const struct fulcrum_measurement *found, size_t offset,
+    struct fulcrum_measure_window *now, double *room)
 {
-    const struct fulcrum_calibration *then = plan->calibration;
-    bool is_cpu = plan->measurement->machine.accelerator == FULCRUM_ACCELERATOR_CPU;
-    struct told out = {.train_step_s = told->train_step_s,
-        .actor_s = told->actor_s * stretch,
-        .hand_over_s = told->hand_over_s * stretch,
-        .step_s = (double)NAN,
-        .per_batch_s = (double)NAN,
-        .per_item_s = (double)NAN};
-    out.train_step_s *= is_cpu ? stretch : 1.0;
-    if (then == NULL) {
-        return out;
+    struct scatter scatter = {0.0, 0.0, 0.0, 0.0};
+    size_t count = 0;
+    double mean = 0.0;
+    for (size_t i = 0; i < found->count; i++) {
+        double value = number_at(&found->items[i].median, offset);
+        if (found->items[i].window_count > 0 && value > 0.0) {
+            room[count++] = value;
+            mean += value;
+            add_scatter(&found->items[i], offset, &scatter);
+        }
     }
-    /* Beside a busy learner, as a calibration's mean is, a step may take longer. */
-    double mean_s = calibrated(plan, "workload.step.mean_s");
-    double alone_rel = quantity_of(then, "actor_step_alone_s") /
-                       quantity_of(then, "actor_step_without_reset_s");
-    double alone_s = alone_rel > 0.0 ? mean_s * alone_rel : mean_s;
-    double steps = slowdown(now->step_s, alone_s);
-    if (!isnan(steps)) {
-        out.step_s = mean_s * steps;
-        out.hand_over_s = told->hand_over_s * steps;
+    if (count < 2 || !(scatter.freedom > 0.0)) {
+        return;
     }
-    const struct fulcrum_batch_time table = {.size = then->batch_size,
-        .time_s = then->batch_time_s,
-        .count = then->batch_count};
-    double batches =
-        then->batch_count > 0 && is_cpu
-            ? slowdown(now->batch_s, fulcrum_batch_time(&table, FULCRUM_PIECE_BATCH))
-            : (double)NAN;
-    if (!isnan(batches)) {
-        out.per_batch_s = calibrated(plan, "workload.network.per_batch_s") * batches;
-        out.per_item_s = calibrated(plan, "workload.network.per_item_s") * batches;
-        out.train_step_s = told->train_step_s * batches;
+    mean /= (double)count;
+    double between = 0.0;
+    for (size_t i = 0; i < count; i++) {
+        between += (room[i] - mean) * (room[i] - mean) / ((double)count - 1.0);
     }
-    return out;
+    double chance =
+        scatter.squares / scatter.freedom / (scatter.windows / scatter.points);
+    double own = between > chance ? 1.0 - chance / between : 0.0;
+    double middle = fulcrum_statistics_median(room, count);
+    for (size_t i = 0; i < found->count; i++) {
+        double value = number_at(&now[i], offset);
+        if (value > 0.0) {
+            value = middle + own * (value - middle);
+            memcpy((char *)&now[i] + offset, &value, sizeof value);
+        }
+    }
+}
+
+static enum fulcrum_status settle_speeds(const struct fulcrum_measurement *found,
+    struct fulcrum_measure_window **out, struct fulcrum_error *err)
+{
+    static const size_t speeds[] = {offsetof(struct fulcrum_measure_window, canary_s),
+        offsetof(struct fulcrum_measure_window, step_s),
+        offsetof(struct fulcrum_measure_window, batch_s)};
+    struct fulcrum_measure_window *now = calloc(found->count + 1, sizeof *now);
+    double *room = calloc(found->count + 1, sizeof *room);
+    if (now == NULL || room == NULL) {
+        free(now);
+        free(room);
+        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "speeds of a machine");
+    }
+    for (size_t i = 0; i < found->count; i++) {
+        now[i] = found->items[i].median;
+    }
+    for (size_t i = 0; i < sizeof speeds / sizeof speeds[0]; i++) {
+        settle_speed(found, speeds[i], now, room);
+    }
+    free(room);
+    *out = now;
+    return FULCRUM_OK;
+}
+
+/* How much longer a piece takes than when it was calibrated; else what the canary does.
+ */
+static double slowdown(double now_s, double then_s, double canary)
+{
+    return now_s > 0.0 && then_s > 0.0 ? now_s / then_s : canary;
 }
 
 static enum fulcrum_status fill_reference(struct fulcrum_reference *reference,
@@ -357,18 +407,30 @@ static enum fulcrum_status fill_reference(struct fulcrum_reference *reference,
         found->actor, found->actor_info.detail, found->learner,
         found->learner_info.device.detail);
     add_source(reference, "workload", text);
-    double then_s = plan->calibration != NULL ? plan->calibration->machine.cpu.canary_s
-                                              : (double)NAN;
-    for (size_t i = 0; i < found->count; i++) {
+    bool is_cpu = found->machine.accelerator == FULCRUM_ACCELERATOR_CPU;
+    const struct fulcrum_cpu unknown = {.canary_s = (double)NAN};
+    const struct fulcrum_cpu *then =
+        plan->calibration != NULL ? &plan->calibration->machine.cpu : &unknown;
+    struct fulcrum_measure_window *speeds = NULL;
+    enum fulcrum_status status = settle_speeds(found, &speeds, err);
+    for (size_t i = 0; i < found->count && status == FULCRUM_OK; i++) {
         if (found->items[i].window_count > 0) {
             /* What the model makes of times of a CPU at the point's speed. */
-            double stretch = found->items[i].median.canary_s / then_s;
-            stretch = stretch > 0.0 ? stretch : 1.0;
-            const struct told at_speed =
-                told_at(plan, &told, &found->items[i].median, stretch);
-            TRY(add_point(reference, &found->items[i], &at_speed, err));
+            const struct fulcrum_measure_window *now = &speeds[i];
+            double any = slowdown(now->canary_s, then->canary_s, 1.0);
+            double steps = slowdown(now->step_s, then->step_canary_s, any);
+            double batches = slowdown(now->batch_s, then->batch_canary_s, any);
+            const struct told at_speed = {
+                .train_step_s = told.train_step_s * (is_cpu ? batches : 1.0),
+                .actor_s = told.actor_s * any,
+                .hand_over_s = told.hand_over_s * steps,
+                .knows_speeds = now->step_s > 0.0 && then->step_canary_s > 0.0 &&
+                                (now->batch_s > 0.0 || !is_cpu)};
+            status = add_point(reference, &found->items[i], &at_speed, now, err);
         }
     }
+    free(speeds);
+    TRY(status);
     FAIL_IF(
         reference->point_count == 0, err, FULCRUM_ERR_MISSING, "nothing was measured");
     return FULCRUM_OK;

@@ -212,12 +212,6 @@ static enum fulcrum_status look(struct fulcrum_stepper *stepper, double during_s
     return FULCRUM_OK;
 }
 
-bool fulcrum_bench_has_crowd(const struct fulcrum_bench *bench)
-{
-    return bench->stage.actor->step_many != NULL &&
-           bench->step_s >= FULCRUM_CROWD_STEP_S;
-}
-
 enum fulcrum_status fulcrum_bench_open(struct fulcrum_bench *out,
     const struct fulcrum_calibrate_options *options, struct fulcrum_error *err)
 {
@@ -282,17 +276,17 @@ struct run {
 };
 
 /* In the order of a round. Memory comes first: later probes leave freed memory that
- * would be taken again. Threads know what hand-offs cost. */
+ * would be taken again. */
 static const struct fulcrum_probe *const probes[] = {
     &fulcrum_probe_loop,
     &fulcrum_probe_memory,
     &fulcrum_probe_step,
-    &fulcrum_probe_handoff,
     &fulcrum_probe_threads,
     &fulcrum_probe_inference,
     &fulcrum_probe_pause,
     &fulcrum_probe_train,
     &fulcrum_probe_share,
+    &fulcrum_probe_handoff,
     &fulcrum_probe_power,
     &fulcrum_probe_sm,
     &fulcrum_probe_gpu_power,

@@ -217,6 +217,9 @@ FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_bench_time(
     const struct fulcrum_bench *bench, const struct fulcrum_learner_work *work,
     double *out, struct fulcrum_error *err);
 
+/* Observations of the batch whose time is machine.cpu.batch_canary_s. */
+#define FULCRUM_CANARY_BATCH 8.0
+
 enum { FULCRUM_PROBE_RECORDINGS = 8 };
 
 /* An open probe. */
@@ -334,16 +337,6 @@ void fulcrum_findings_value(struct fulcrum_findings *findings, const char *name,
 struct fulcrum_summary fulcrum_findings_median(struct fulcrum_findings *findings,
     const struct fulcrum_recording *recording, double x);
 
-/*
- * What a real run pays on top of each step of an environment in another process, from
- * the CPU time of steps asked for one by one; the step's mean is known. Nothing where
- * there are none.
- *   known_s    of that, which is no step: hand-offs between threads
- *   env_count  that are asked in turn
- */
-void fulcrum_findings_handed_over(struct fulcrum_findings *findings,
-    const struct fulcrum_summary *handed, double known_s, size_t env_count);
-
 enum { FULCRUM_MEDIANS_MAX = 32 };
 
 struct fulcrum_medians {
@@ -439,15 +432,6 @@ struct fulcrum_sm_steps {
  */
 size_t fulcrum_sm_counts(
     double out[FULCRUM_SM_COUNTS_MAX], const struct fulcrum_sm_steps *steps);
-
-/*
- * Whether environments live in processes of their own whose steps are long beside a
- * hand-over (FULCRUM_CROWD_STEP_S): what they cost where many share a core is then
- * measured step by step. Short ones cost what hand-overs do, which threads let loose
- * show.
- */
-#define FULCRUM_CROWD_STEP_S 50e-6
-bool fulcrum_bench_has_crowd(const struct fulcrum_bench *bench);
 
 #define FULCRUM_THREAD_COUNTS_MAX 12
 

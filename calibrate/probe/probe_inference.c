@@ -212,6 +212,11 @@ static void inference_report(
         findings->status = fulcrum_calibration_set_batch_time(
             findings->calibration, alone.x, alone.value, alone.count, findings->err);
     }
+    struct fulcrum_summary canary = fulcrum_findings_median(
+        findings, &state->recording[ALONE], FULCRUM_CANARY_BATCH);
+    if (canary.used > 0 && !state->bench->learner_info.device.is_gpu) {
+        findings->calibration->machine.cpu.batch_canary_s = canary.median;
+    }
     if (alone.count >= 2) {
         report_line(&alone, fulcrum_clock_name(state->bench->learner->clock), findings);
     }

@@ -128,9 +128,6 @@ enum fulcrum_status fulcrum_background_load_end(struct fulcrum_background_load *
 #define SINGLE_MAX        100000
 #define SINGLE_REPORT_MAX 2048
 
-/* Steps in a row that are handed over one by one, unless they are slow. */
-#define HANDED_MAX 256.0
-
 /* Single steps in a row. */
 #define SINGLE_BLOCK_MAX ((size_t)4096)
 
@@ -174,7 +171,6 @@ enum {
     BLOCK,       /* mean step of a block, resets included */
     BUSY,        /* the same beside a busy learner */
     RESET,       /* one reset, or the mean of a block of them */
-    HANDED,      /* as BLOCK, each step with a hand-over */
     SINGLE,      /* one step without its reset, or short blocks */
     RESETS,      /* resets per step in each block of BLOCK */
     BUSY_RESETS, /* likewise of BUSY */
@@ -209,41 +205,23 @@ static void step_close(struct fulcrum_probe_state *state)
     }
 }
 
-/* All begin before the first is awaited: processes start side by side. */
-static enum fulcrum_status open_others(
-    struct fulcrum_probe_state *state, size_t count, struct fulcrum_error *err)
-{
-    struct own *own = state->own;
-    for (size_t i = 0; i < count; i++) {
-        TRY(fulcrum_stepper_begin(&own->others[i], &state->bench->stage, i + 1, err));
-        own->other_count++;
-    }
-    for (size_t i = 0; i < own->other_count; i++) {
-        TRY(fulcrum_stepper_await(&own->others[i], err));
-    }
-    return FULCRUM_OK;
-}
-
-/* Processes stay where the thread is bound that they first work for. */
 static enum fulcrum_status step_open(
     struct fulcrum_probe_state *state, struct fulcrum_error *err)
 {
     const struct fulcrum_bench *bench = state->bench;
     struct own *own = state->own;
-    struct fulcrum_cpu_list before;
     struct fulcrum_series *single = &state->recording[SINGLE].header;
     (void)snprintf(single->name, sizeof single->name, "actor_step_%s",
         times_singles(bench) ? "single" : "short_block");
     TRY(fulcrum_stepper_open(&own->stepper, &bench->stage, 0, err));
-    if (!is_elsewhere(state)) {
-        return open_others(state, ENV_COUNT - 1, err);
+    /* Those in processes of their own crowd a core elsewhere (probe_threads.c). */
+    size_t most = is_elsewhere(state) ? 0 : ENV_COUNT - 1;
+    while (own->other_count < most) {
+        TRY(fulcrum_stepper_open(
+            &own->others[own->other_count], &bench->stage, own->other_count + 1, err));
+        own->other_count++;
     }
-    TRY(fulcrum_placement_bind_as_actors(&before, err));
-    size_t most = bench->max_threads < ENV_COUNT ? bench->max_threads : ENV_COUNT;
-    enum fulcrum_status status =
-        open_others(state, fulcrum_bench_has_crowd(bench) ? 0 : most - 1, err);
-    (void)fulcrum_cpu_list_bind(&before);
-    return status;
+    return FULCRUM_OK;
 }
 
 static double block_s(const struct fulcrum_probe_state *state)
@@ -259,11 +237,8 @@ static enum fulcrum_status run_in_turn(
     *resets = 0;
     for (size_t i = 0; i < count; i++) {
         size_t ended = 0;
-        /* The environment whose turn it is; those in processes of their own leave out
-         * the one that blocks are asked of. */
-        bool skips = fulcrum_stepper_has_log(&own->stepper) && own->other_count > 0;
-        size_t first = skips ? 1 : 0;
-        own->turn = own->turn < own->other_count ? own->turn + 1 : first;
+        /* The environment whose turn it is. */
+        own->turn = own->turn < own->other_count ? own->turn + 1 : 0;
         TRY(fulcrum_stepper_run(
             own->turn == 0 ? &own->stepper : &own->others[own->turn - 1], 1, &ended,
             err));
@@ -440,46 +415,10 @@ static enum fulcrum_status sample_reset_block(
     return fulcrum_sample_keep(state, RESET, FULCRUM_CLOCK_CPU, &sample, err);
 }
 
-static double stepping_cpu_s(const struct own *own)
-{
-    double cpu_s = fulcrum_thread_cpu_s() + fulcrum_stepper_cpu_s(&own->stepper);
-    for (size_t i = 0; i < own->other_count; i++) {
-        cpu_s += fulcrum_stepper_cpu_s(&own->others[i]);
-    }
-    return cpu_s;
-}
-
-/* Steps that other processes do, asked for one by one as a real run does. */
-static enum fulcrum_status time_handed(
-    struct fulcrum_probe_state *state, struct fulcrum_error *err)
-{
-    struct own *own = state->own;
-    struct fulcrum_sample sample = {.x = 0.0};
-    double count =
-        fmin(fmax(ceil(block_s(state) / state->bench->step_s), 1.0), HANDED_MAX);
-    TRY(fulcrum_sample_begin(state, HANDED, err));
-    size_t resets = 0;
-    /* The canary has left the caches to itself. */
-    double before = fmin(count, 2.0 * (double)(own->other_count + 1));
-    TRY(run_in_turn(own, (size_t)before, &resets, err));
-    double begin_s = stepping_cpu_s(own);
-    TRY(run_in_turn(own, (size_t)count, &resets, err));
-    sample.value = (stepping_cpu_s(own) - begin_s) / count;
-    return fulcrum_sample_keep(state, HANDED, FULCRUM_CLOCK_CPU, &sample, err);
-}
-
 static enum fulcrum_status sample_parts(
     struct fulcrum_probe_state *state, struct fulcrum_error *err)
 {
     bool is_full = state->recording[SINGLE].count >= SINGLE_MAX;
-    if (is_elsewhere(state) && !fulcrum_bench_has_crowd(state->bench)) {
-        /* On the processors where those environments are. */
-        struct fulcrum_cpu_list before;
-        TRY(fulcrum_placement_bind_as_actors(&before, err));
-        enum fulcrum_status status = time_handed(state, err);
-        (void)fulcrum_cpu_list_bind(&before);
-        TRY(status);
-    }
     if (times_singles(state->bench)) {
         return is_full ? FULCRUM_OK : sample_singles(state, err);
     }
@@ -666,25 +605,6 @@ static void report_busy(
         figures->busy.median / figures->alone.median);
 }
 
-void fulcrum_findings_handed_over(struct fulcrum_findings *findings,
-    const struct fulcrum_summary *handed, double known_s, size_t env_count)
-{
-    const struct fulcrum_parameter *mean_s =
-        fulcrum_calibration_parameter(findings->calibration, "workload.step.mean_s");
-    if (handed->used == 0 || mean_s == NULL) {
-        return;
-    }
-    fulcrum_findings_summary(findings, "actor_step_handed_over_s", "s", handed);
-    fulcrum_findings_value(findings, "actor_hand_over_s", "s",
-        fmax(handed->median - mean_s->value - known_s, 0.0));
-    fulcrum_findings_note(findings, "actor_hand_over",
-        "environments live in processes of their own: steps are timed in runs that are "
-        "handed over as a whole; asked for one by one (environments in turn: %zu) each "
-        "costs actor_hand_over_s more CPU time, which workload.step.mean_s does not "
-        "contain",
-        env_count);
-}
-
 static void report_means(const struct fulcrum_probe_state *state,
     const struct step_figures *figures, struct fulcrum_findings *findings)
 {
@@ -724,6 +644,7 @@ static void step_report(
         figures.alone.median > 0.0 ? figures.used->median / figures.alone.median : 1.0;
     figures.reset_per_step = own->reset_count / own->step_count;
     figures.mean_s = figures.used->median + slowdown * figures.reset_per_step * reset_s;
+    findings->calibration->machine.cpu.step_canary_s = figures.mean_s / slowdown;
     report_means(state, &figures, findings);
     if (times_singles(state->bench)) {
         report_singles(state, &figures, findings);
@@ -745,7 +666,7 @@ static void step_report(
         "median of %zu blocks on one thread%s, environments in turn: %zu, CPU time, "
         "plus %.3g resets per step; %zu disturbed blocks set aside%s",
         used->used, used == &figures.busy ? " beside a busy learner" : "",
-        is_elsewhere(state) ? (size_t)1 : own->other_count + 1, figures.reset_per_step,
+        own->other_count + 1, figures.reset_per_step,
         used->took_all ? 0 : used->disturbed,
         used->took_all ? "; too few were undisturbed, so all count" : "");
     if (figures.cv > 0.0) {
@@ -759,10 +680,6 @@ static void step_report(
                 : "neighbouring blocks of steps, scaled by the root of their size");
     }
     report_busy(&figures, findings);
-    struct fulcrum_summary handed =
-        fulcrum_findings_median(findings, &recording[HANDED], 0.0);
-    fulcrum_findings_handed_over(
-        findings, &handed, 0.0, own->other_count > 0 ? own->other_count : 1);
 }
 
 const struct fulcrum_probe fulcrum_probe_step = {
@@ -771,7 +688,6 @@ const struct fulcrum_probe fulcrum_probe_step = {
     .headers = {[BLOCK] = {"actor_step", "s", NULL, "alone", false, false, 0},
         [BUSY] = {"actor_step", "s", NULL, "other side busy", true, false, 0},
         [RESET] = {"reset", "s", NULL, "alone", false, false, 0},
-        [HANDED] = {"actor_step_handed_over", "s", NULL, "alone", false, false, 0},
         [SINGLE] = {"actor_step_single", "s", NULL, "alone", false, false,
             SINGLE_REPORT_MAX},
         [RESETS] = {"resets_per_step", NULL, NULL, NULL, false, true, 0},

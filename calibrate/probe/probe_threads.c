@@ -13,7 +13,7 @@
  * that: the scheduler lets a thread and its process go on together for as long as it
  * may; and in strict turns each would find less of its own than in a run. So 1, 2, 4,
  * ... actors of one core are served as in a run, each as soon as it asks, and what
- * counts is the CPU time of their turns.
+ * counts is the CPU time of their steps.
  *
  * The ratios are c(n) itself. A curve is fitted to them (fit_cpu_curve.c); where none
  * fits, the table stands alone.
@@ -48,8 +48,13 @@ enum {
      * each at the time it should have had. */
     CAPACITY,
     CPU_SHARE, /* CPU time had over what the cores can give */
-    HANDED,    /* CPU time of a lone actor's turn */
+    HANDED,    /* CPU time of a lone actor's step */
 };
+
+/* Of each number of actors on a core: a process that has waited long finds nothing of
+ * its own in the caches. */
+#define CROWD_WARM_UP_S 0.1
+#define CROWD_WINDOW_S  0.2
 
 /* Actors on a core, at most, and entries of the capacity table. */
 enum { CROWD_MOST = 64, CAPACITY_MOST = 1024 };
@@ -108,7 +113,7 @@ static enum fulcrum_status threads_open(
     for (size_t i = 0; i < own->count_count; i++) {
         own->count[i] = (double)count[i];
     }
-    if (fulcrum_bench_has_crowd(bench)) {
+    if (bench->stage.actor->step_many != NULL) {
         TRY(open_crowd(state, err));
     }
     size_t most = own->crowd != NULL ? (size_t)bench->machine.cpu.thread_count
@@ -144,14 +149,14 @@ static enum fulcrum_status serve(struct fulcrum_probe_state *state, size_t count
     return fulcrum_handoff_copy(crowd, err);
 }
 
-/* CPU time of a turn of `count` actors. */
+/* CPU time of a step of `count` actors. */
 static enum fulcrum_status time_crowd(struct fulcrum_probe_state *state, size_t count,
-    double window_s, double *step_s, struct fulcrum_error *err)
+    double *step_s, struct fulcrum_error *err)
 {
     struct fulcrum_handoff *crowd = ((const struct own *)state->own)->crowd;
-    TRY(serve(state, count, 0.0, err)); /* the first round wakes them */
+    TRY(serve(state, count, CROWD_WARM_UP_S, err));
     struct fulcrum_handoff_steps before = fulcrum_handoff_steps(crowd);
-    TRY(serve(state, count, window_s, err));
+    TRY(serve(state, count, CROWD_WINDOW_S, err));
     struct fulcrum_handoff_steps after = fulcrum_handoff_steps(crowd);
     *step_s = (after.cpu_s - before.cpu_s) / (after.count - before.count);
     return FULCRUM_OK;
@@ -159,32 +164,30 @@ static enum fulcrum_status time_crowd(struct fulcrum_probe_state *state, size_t 
 
 /* What all processors do where each is shared by so many actors, over one alone; no
  * more than that one where `count` is 0. */
-static enum fulcrum_status sample_crowd(struct fulcrum_probe_state *state, double count,
-    double window_s, struct fulcrum_error *err)
+static enum fulcrum_status sample_crowd(
+    struct fulcrum_probe_state *state, double count, struct fulcrum_error *err)
 {
     struct fulcrum_handoff *crowd = ((const struct own *)state->own)->crowd;
     double threads = state->bench->machine.cpu.thread_count;
-    double alone_s[2] = {0.0, 0.0};
+    struct fulcrum_sample handed = {.x = 0.0};
     double step_s = 0.0;
     TRY(fulcrum_sample_begin(state, HANDED, err));
     fulcrum_handoff_serve(crowd, true);
     enum fulcrum_status status = FULCRUM_OK;
-    TRY_OR_END(time_crowd(state, 1, 0.5 * window_s, &alone_s[0], err));
+    TRY_OR_END(time_crowd(state, 1, &handed.value, err));
     if (count > 0.0) {
-        TRY_OR_END(
-            time_crowd(state, (size_t)(count / threads), window_s, &step_s, err));
+        TRY_OR_END(time_crowd(state, (size_t)(count / threads), &step_s, err));
     }
-    TRY_OR_END(time_crowd(state, 1, 0.5 * window_s, &alone_s[1], err));
 end:
     fulcrum_handoff_serve(crowd, false);
     TRY(status);
-    struct fulcrum_sample handed = {.value = 0.5 * (alone_s[0] + alone_s[1])};
     TRY(fulcrum_sample_keep(state, HANDED, FULCRUM_CLOCK_CPU, &handed, err));
-    struct fulcrum_sample ratio = handed;
-    ratio.x = count;
-    ratio.value = threads * handed.value / step_s;
-    return count > 0.0 ? fulcrum_recording_add(&state->recording[CAPACITY], &ratio, err)
-                       : FULCRUM_OK;
+    if (count > 0.0) {
+        handed.x = count;
+        handed.value *= threads / step_s;
+        status = fulcrum_recording_add(&state->recording[CAPACITY], &handed, err);
+    }
+    return status;
 }
 
 static enum fulcrum_status sample_window(struct fulcrum_probe_state *state,
@@ -242,7 +245,7 @@ static enum fulcrum_status threads_visit(
                            : 1.0;
         done++;
         if (own->crowd != NULL && count > state->bench->machine.cpu.thread_count) {
-            TRY(sample_crowd(state, count, window_s, err));
+            TRY(sample_crowd(state, count, err));
             continue;
         }
         TRY(sample_window(state, count, window_s, &many, err));
@@ -261,7 +264,7 @@ static enum fulcrum_status threads_visit(
         one[0] = one[1];
     }
     return own->crowd != NULL && state->recording[HANDED].count == 0
-               ? sample_crowd(state, 0.0, window_s, err)
+               ? sample_crowd(state, 0.0, err)
                : FULCRUM_OK;
 }
 
@@ -395,12 +398,25 @@ static enum fulcrum_status fit_curve(const struct fulcrum_cpu *cpu,
     return status;
 }
 
-/* 0 where it was not measured. */
-static double known_s(const struct fulcrum_findings *findings, const char *path)
+/* What a real run pays on top of each step of an environment in another process. */
+static void report_handed(
+    const struct fulcrum_probe_state *state, struct fulcrum_findings *findings)
 {
-    const struct fulcrum_parameter *parameter =
-        fulcrum_calibration_parameter(findings->calibration, path);
-    return parameter != NULL ? parameter->value : 0.0;
+    struct fulcrum_summary handed =
+        fulcrum_findings_median(findings, &state->recording[HANDED], 0.0);
+    const struct fulcrum_parameter *mean_s =
+        fulcrum_calibration_parameter(findings->calibration, "workload.step.mean_s");
+    if (handed.used == 0 || mean_s == NULL) {
+        return;
+    }
+    fulcrum_findings_summary(findings, "actor_step_handed_over_s", "s", &handed);
+    fulcrum_findings_value(
+        findings, "actor_hand_over_s", "s", fmax(handed.median - mean_s->value, 0.0));
+    fulcrum_findings_note(findings, "actor_hand_over",
+        "environments live in processes of their own: steps are timed in runs that are "
+        "handed over as a whole; asked for one by one, by a lone actor that a server "
+        "answers, each costs actor_hand_over_s more CPU time, which "
+        "workload.step.mean_s does not contain");
 }
 
 static void threads_report(
@@ -412,13 +428,7 @@ static void threads_report(
         return;
     }
     findings->status = fit_curve(cpu, &points, findings);
-    struct fulcrum_summary handed =
-        fulcrum_findings_median(findings, &state->recording[HANDED], 0.0);
-    /* A lone actor wakes the server each time. */
-    fulcrum_findings_handed_over(findings, &handed,
-        known_s(findings, "workload.host.actor_s") +
-            known_s(findings, "workload.host.wake_s"),
-        1);
+    report_handed(state, findings);
     /* How much a core's second thread adds, straight from the two counts. */
     double at_cores = 0.0;
     double at_threads = 0.0;

@@ -36,6 +36,8 @@ enum fulcrum_accelerator {
     X(machine.cpu, clock_hz,            NUMBER, 1e7, 1e11, NAN, "Hz",   "base clock") \
     X(machine.cpu, single_thread_speed_rel, NUMBER, 0.01, 100, NAN, "", "speed of one thread relative to a Xeon E5-2698 v4") \
     X(machine.cpu, canary_s,            NUMBER, 1e-9, 1e3, NAN, "s",    "a fixed loop on one core, as calibrate and measure time it: its speed at the time") \
+    X(machine.cpu, step_canary_s,       NUMBER, 1e-9, 1e4, NAN, "s",    "a step of the environment alone, timed as canary_s is: how fast steps are at the time") \
+    X(machine.cpu, batch_canary_s,      NUMBER, 1e-9, 1e4, NAN, "s",    "a batch of 8 observations, timed as canary_s is: how fast a learner on cores is at the time") \
     X(machine.cpu, curve,               CURVE, 0, 3,    0,    "",      "form of c(n), actors on threads") \
     X(machine.cpu, smt_yield_frac,      NUMBER, 0, 1,    NAN,  "",      "work that a core's second thread adds") \
     X(machine.cpu, turbo_frac,          NUMBER, 0, 1,    0,    "",      "extra clock of an otherwise idle CPU") \

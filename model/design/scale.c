@@ -27,12 +27,21 @@ static double relative_or_one(double a, double b)
     return a > 0.0 && b > 0.0 ? a / b : 1.0;
 }
 
-double fulcrum_cpu_speedup(
-    const struct fulcrum_cpu *reference, const struct fulcrum_cpu *target)
+static double canary_of(const struct fulcrum_cpu *cpu, enum fulcrum_cpu_work work)
+{
+    return work == FULCRUM_CPU_WORK_STEP    ? cpu->step_canary_s
+           : work == FULCRUM_CPU_WORK_BATCH ? cpu->batch_canary_s
+                                            : cpu->canary_s;
+}
+
+double fulcrum_cpu_speedup(const struct fulcrum_cpu *reference,
+    const struct fulcrum_cpu *target, enum fulcrum_cpu_work work)
 {
     /* The core itself, faster or slower than when it was calibrated; 1: not known. */
-    bool is_known = reference->canary_s > 0.0 && target->canary_s > 0.0;
-    double canary_speedup = is_known ? reference->canary_s / target->canary_s : 1.0;
+    bool is_own = canary_of(reference, work) > 0.0 && canary_of(target, work) > 0.0;
+    work = is_own ? work : FULCRUM_CPU_WORK_ANY;
+    double canary_speedup =
+        relative_or_one(canary_of(reference, work), canary_of(target, work));
     return ratio_or_one(
                target->single_thread_speed_rel, reference->single_thread_speed_rel) *
            canary_speedup;
@@ -91,11 +100,14 @@ double fulcrum_gpu_scale_sum(const struct fulcrum_gpu_scale *scale)
     return scale->math + scale->sm + scale->dram + scale->latency;
 }
 
-void fulcrum_scale_cpu_times(
-    struct fulcrum_workload *workload, double speedup, double spread)
+void fulcrum_scale_cpu_times(struct fulcrum_workload *workload,
+    const struct fulcrum_cpu *reference, const struct fulcrum_cpu *target,
+    double spread)
 {
-    double factor = spread / speedup;
-    workload->step.mean_s *= factor;
+    double factor =
+        spread / fulcrum_cpu_speedup(reference, target, FULCRUM_CPU_WORK_ANY);
+    workload->step.mean_s *=
+        spread / fulcrum_cpu_speedup(reference, target, FULCRUM_CPU_WORK_STEP);
     workload->host.per_batch_s *= factor;
     workload->host.per_item_s *= factor;
     workload->host.per_request_s *= factor;

@@ -23,9 +23,19 @@ struct fulcrum_gpu_scale {
     double compulsory_frac; /* of the target's memory traffic */
 };
 
-/* r of (23): how much faster one thread of the target is; 1 where either is unknown. */
-double fulcrum_cpu_speedup(
-    const struct fulcrum_cpu *reference, const struct fulcrum_cpu *target);
+/* Kinds of work that a shared machine does not slow down alike. */
+enum fulcrum_cpu_work {
+    FULCRUM_CPU_WORK_ANY,
+    FULCRUM_CPU_WORK_STEP, /* of environments */
+    FULCRUM_CPU_WORK_BATCH /* of a learner on cores */
+};
+
+/*
+ * r of (23): how much faster one thread of the target is; 1 where either is unknown.
+ *   work     whose own canary tells, where both have it
+ */
+double fulcrum_cpu_speedup(const struct fulcrum_cpu *reference,
+    const struct fulcrum_cpu *target, enum fulcrum_cpu_work work);
 
 /* An unknown property of either GPU counts as equal. */
 struct fulcrum_gpu_scale fulcrum_gpu_scale(
@@ -39,8 +49,9 @@ double fulcrum_gpu_scale_sum(const struct fulcrum_gpu_scale *scale);
  * Carries CPU times (step, host, delay) over: divides them by `speedup`.
  * `spread` multiplies them besides; 1 for none.
  */
-void fulcrum_scale_cpu_times(
-    struct fulcrum_workload *workload, double speedup, double spread);
+void fulcrum_scale_cpu_times(struct fulcrum_workload *workload,
+    const struct fulcrum_cpu *reference, const struct fulcrum_cpu *target,
+    double spread);
 
 /*
  * Carries inference, training and simulation times over to a GPU, and restates the

@@ -608,11 +608,10 @@ static bool take_step(const struct trial *trial, double slope[2][2], double step
     }
     step[0] = (slope[0][1] * trial->gap[1] - slope[1][1] * trial->gap[0]) / det;
     step[1] = (slope[1][0] * trial->gap[0] - slope[0][0] * trial->gap[1]) / det;
-    double part = within(trial->place[1], step[1]);
-    if (trial->is_short) {
-        double room = trial->place[0] - trial->place[1];
-        part = fulcrum_min(part, within(room, step[0] - step[1]));
-    }
+    double shorter = trial->is_short ? 1.0 : 0.0;
+    double part = fulcrum_min(within(trial->place[1], step[1]),
+        within(
+            trial->place[0] - shorter * trial->place[1], step[0] - shorter * step[1]));
     part =
         fulcrum_min(part, MOST_GROWTH * trial->place[0] / fulcrum_max(step[0], 1e-300));
     step[0] *= part;

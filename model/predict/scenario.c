@@ -177,6 +177,8 @@ static const size_t scaled_by[] = {
     offsetof(struct fulcrum_design, machine.gpu.launch_rel),
     offsetof(struct fulcrum_design, machine.cpu.single_thread_speed_rel),
     offsetof(struct fulcrum_design, machine.cpu.canary_s),
+    offsetof(struct fulcrum_design, machine.cpu.step_canary_s),
+    offsetof(struct fulcrum_design, machine.cpu.batch_canary_s),
     offsetof(struct fulcrum_design, workload.network.cache_exponent),
     offsetof(struct fulcrum_design, workload.network.compulsory_frac),
     offsetof(struct fulcrum_design, workload.network.working_set_byte),
@@ -370,14 +372,20 @@ static enum fulcrum_status apply_calibration(const struct applied *applied,
     /* Scales what is in `workload` to the target machine. */
     const struct fulcrum_machine *reference = &applied->calibration->machine;
     bool cpu_differs = strcmp(reference->cpu.name, design->machine.cpu.name) != 0;
-    double speedup = fulcrum_cpu_speedup(&reference->cpu, &design->machine.cpu);
+    const struct fulcrum_cpu *cpu = &design->machine.cpu;
     double spread = cpu_differs ? luck->cpu_spread : 1.0;
-    unsigned flags =
-        cpu_differs || fabs(speedup - 1.0) > 1e-9 ? FULCRUM_FLAG_SCALED : 0U;
-    fulcrum_scale_cpu_times(&scratch.workload, speedup, spread);
+    double batches = fulcrum_cpu_speedup(&reference->cpu, cpu, FULCRUM_CPU_WORK_BATCH);
+    bool is_scaled = cpu_differs || fabs(batches - 1.0) > 1e-9;
+    for (int work = 0; work < FULCRUM_CPU_WORK_BATCH; work++) {
+        double speedup =
+            fulcrum_cpu_speedup(&reference->cpu, cpu, (enum fulcrum_cpu_work)work);
+        is_scaled = is_scaled || fabs(speedup - 1.0) > 1e-9;
+    }
+    unsigned flags = is_scaled ? FULCRUM_FLAG_SCALED : 0U;
+    fulcrum_scale_cpu_times(&scratch.workload, &reference->cpu, cpu, spread);
     if (design->machine.accelerator == FULCRUM_ACCELERATOR_CPU) {
         /* A CPU learner's times follow the core's speed like every other CPU time. */
-        double factor = spread / speedup;
+        double factor = spread / batches;
         scratch.workload.network.per_batch_s *= factor;
         scratch.workload.network.per_item_s *= factor;
         scratch.workload.network.cold_s *= factor;

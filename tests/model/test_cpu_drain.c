@@ -94,6 +94,15 @@ static const struct curve {
             .capacity = measured,
             .capacity_count = LENGTH(measured)},
         60, 5e-3, 1e-9},
+    {"crowded table",
+        {.curve = FULCRUM_CURVE_TABLE,
+            .core_count = 4,
+            .thread_count = 8,
+            .reserved_threads = 2.0,
+            .capacity = measured,
+            .capacity_count = LENGTH(measured),
+            .crowd_count = 12.0},
+        12, 5e-3, 1e-9},
 };
 
 enum { CURVES = LENGTH(curves) };

@@ -360,6 +360,64 @@ TEST(test_each_point_is_predicted_at_its_speed)
     }
 }
 
+/* But a step and a batch that were timed beside the windows: they know better. */
+TEST(test_pieces_are_predicted_at_their_own_speeds)
+{
+    start();
+    found.measurement.train_step_flop = 3e9;
+    found.items[0].median = (struct fulcrum_measure_window){
+        .canary_s = 2.2e-4, .step_s = 1.8e-3, .batch_s = 1.2e-4};
+    found.items[1].median = (struct fulcrum_measure_window){
+        .canary_s = 2.2e-4, .step_s = 8e-4, .batch_s = (double)NAN};
+    struct fulcrum_calibration *calibration = new_calibration();
+    add_quantity(calibration, "train_step_flop", 6e9);
+    add_quantity(calibration, "train_step_fixed_s", 1e-3);
+    add_quantity(calibration, "train_step_per_flop_s", 1e-12);
+    add_quantity(calibration, "actor_hand_over_s", 3e-5);
+    calibration->machine.cpu.canary_s = 2e-4;
+    calibration->machine.cpu.step_canary_s = 8e-4;
+    calibration->machine.cpu.batch_canary_s = 8e-5;
+    const struct fulcrum_reference_point *points = reference_of(calibration)->points;
+    assert_setting(&points[0], "machine.cpu.canary_s", 2.2e-4);
+    assert_setting(&points[0], "machine.cpu.step_canary_s", 1.8e-3);
+    assert_setting(&points[0], "machine.cpu.batch_canary_s", 1.2e-4);
+    assert_setting(&points[0], "workload.training.train_step_s", 4e-3 * 1.5);
+    assert_setting(&points[0], "workload.host.actor_s", 5e-6 * 1.1 + 3e-5 * 2.25);
+    /* A GPU's speed is its own: what there is of a learner on cores goes by the loop.
+     */
+    CU_ASSERT_PTR_NULL(
+        fulcrum_reference_find_setting(&points[1], "machine.cpu.batch_canary_s"));
+    assert_setting(&points[1], "workload.training.train_step_s", 4e-3 * 1.1);
+    assert_setting(&points[1], "workload.host.actor_s", 5e-6 * 1.1 + 3e-5);
+}
+
+/* Windows of a point that scatter as much as the points differ say that all is chance;
+ * windows that agree, that each point has a speed of its own. */
+TEST(test_speeds_are_drawn_together_where_they_differ_by_chance)
+{
+    static const double points_s[] = {1.0e-3, 1.1e-3, 1.2e-3};
+    static const double scatters_s[] = {3e-4, 0.0};
+    for (size_t k = 0; k < LENGTH(scatters_s); k++) {
+        struct fulcrum_measure_window windows[LENGTH(points_s)][2];
+        start();
+        for (size_t i = 0; i < LENGTH(points_s); i++) {
+            for (size_t j = 0; j < 2; j++) {
+                windows[i][j] = (struct fulcrum_measure_window){
+                    .step_s = points_s[i] + (j == 0 ? scatters_s[k] : -scatters_s[k])};
+            }
+            found.items[i].windows = windows[i];
+            found.items[i].window_count = 2;
+            found.items[i].median.step_s = points_s[i];
+        }
+        const struct fulcrum_reference *reference = reference_of(new_calibration());
+        for (size_t i = 0; i < LENGTH(points_s); i++) {
+            assert_setting(&reference->points[i], "machine.cpu.step_canary_s",
+                k == 0 ? 1.1e-3 : points_s[i]);
+            found.items[i].windows = NULL;
+        }
+    }
+}
+
 /* So do a training step that only a line over operations tells, and what handing steps
  * over to processes of their own takes. */
 TEST(test_training_on_the_line_and_hand_overs_follow_the_speed)

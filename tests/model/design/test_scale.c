@@ -28,6 +28,11 @@ static struct fulcrum_gpu gpu(double sm_count, double clock_hz, double byte_per_
         .llc_byte = 6e6};
 }
 
+static double speedup(const struct fulcrum_cpu *then, const struct fulcrum_cpu *now)
+{
+    return fulcrum_cpu_speedup(then, now, FULCRUM_CPU_WORK_ANY);
+}
+
 TEST(test_the_same_gpu_changes_nothing)
 {
     struct fulcrum_workload before = v100_workload();
@@ -86,8 +91,8 @@ TEST(test_an_unknown_property_counts_as_equal)
     assert_close("phi", fulcrum_gpu_scale_sum(&scale), 1 - 0.57 / 2, 1e-12);
     struct fulcrum_cpu known = {.single_thread_speed_rel = 1.5};
     struct fulcrum_cpu unknown = {.single_thread_speed_rel = (double)NAN};
-    assert_close("r", fulcrum_cpu_speedup(&known, &unknown), 1.0, 0.0);
-    assert_close("r", fulcrum_cpu_speedup(&unknown, &known), 1.0, 0.0);
+    assert_close("r", speedup(&known, &unknown), 1.0, 0.0);
+    assert_close("r", speedup(&unknown, &known), 1.0, 0.0);
 }
 
 /* To another GPU and then to half of its SMs is the same as there at once. */
@@ -110,6 +115,32 @@ TEST(test_scaling_twice_composes)
     assert_close("math share", twice.network.math_frac, once.network.math_frac, 1e-13);
 }
 
+/* Steps and batches have canaries of their own, which tell where both sides have them.
+ */
+TEST(test_each_kind_of_work_follows_its_own_canary)
+{
+    struct fulcrum_workload workload = v100_workload();
+    struct fulcrum_cpu then = {.single_thread_speed_rel = 1.0,
+        .canary_s = 2e-4,
+        .step_canary_s = 1e-3,
+        .batch_canary_s = 2e-3};
+    struct fulcrum_cpu now = {.single_thread_speed_rel = 1.0,
+        .canary_s = 2.5e-4,
+        .step_canary_s = 2e-3,
+        .batch_canary_s = (double)NAN};
+    assert_close(
+        "steps", fulcrum_cpu_speedup(&then, &now, FULCRUM_CPU_WORK_STEP), 0.5, 1e-15);
+    assert_close("batches", fulcrum_cpu_speedup(&then, &now, FULCRUM_CPU_WORK_BATCH),
+        0.8, 1e-15);
+    now.batch_canary_s = 1e-3;
+    assert_close("batches", fulcrum_cpu_speedup(&then, &now, FULCRUM_CPU_WORK_BATCH),
+        2.0, 1e-15);
+    assert_close("others", speedup(&then, &now), 0.8, 1e-15);
+    fulcrum_scale_cpu_times(&workload, &then, &now, 1.0);
+    assert_close("t_e", workload.step.mean_s, 2e-3 * 2.0, 1e-14);
+    assert_close("h0", workload.host.per_batch_s, 1e-3 * 1.25, 1e-14);
+}
+
 /* A longer canary is a slower core, on top of what another processor would make. */
 TEST(test_cpu_times_follow_the_canary)
 {
@@ -117,12 +148,12 @@ TEST(test_cpu_times_follow_the_canary)
     struct fulcrum_cpu now = {.single_thread_speed_rel = 1.0, .canary_s = 2.5e-4};
     struct fulcrum_cpu unknown = {
         .single_thread_speed_rel = 1.0, .canary_s = (double)NAN};
-    assert_close("slower", fulcrum_cpu_speedup(&then, &now), 0.8, 1e-15);
-    assert_close("faster", fulcrum_cpu_speedup(&now, &then), 1.25, 1e-15);
-    assert_close("now", fulcrum_cpu_speedup(&then, &unknown), 1.0, 0.0);
-    assert_close("then", fulcrum_cpu_speedup(&unknown, &now), 1.0, 0.0);
+    assert_close("slower", speedup(&then, &now), 0.8, 1e-15);
+    assert_close("faster", speedup(&now, &then), 1.25, 1e-15);
+    assert_close("now", speedup(&then, &unknown), 1.0, 0.0);
+    assert_close("then", speedup(&unknown, &now), 1.0, 0.0);
     now.single_thread_speed_rel = 1.5;
-    assert_close("both", fulcrum_cpu_speedup(&then, &now), 1.2, 1e-15);
+    assert_close("both", speedup(&then, &now), 1.2, 1e-15);
 }
 
 TEST(test_cpu_times_follow_the_speed_of_a_thread)
@@ -130,7 +161,7 @@ TEST(test_cpu_times_follow_the_speed_of_a_thread)
     struct fulcrum_workload workload = v100_workload();
     struct fulcrum_cpu slow = {.single_thread_speed_rel = 1.0};
     struct fulcrum_cpu fast = {.single_thread_speed_rel = 1.6};
-    fulcrum_scale_cpu_times(&workload, fulcrum_cpu_speedup(&slow, &fast), 1.2);
+    fulcrum_scale_cpu_times(&workload, &slow, &fast, 1.2);
     assert_close("t_e", workload.step.mean_s, 2e-3 * 1.2 / 1.6, 1e-14);
     assert_close("h0", workload.host.per_batch_s, 1e-3 * 1.2 / 1.6, 1e-14);
     assert_close("h1", workload.host.per_item_s, 2e-5 * 1.2 / 1.6, 1e-14);

@@ -283,6 +283,31 @@ TEST(test_a_table_gives_no_more_than_the_threads_left)
     }
 }
 
+/* Whoever takes turns leaves its marks in the caches, wherever it is now. */
+TEST(test_all_who_take_turns_crowd_a_table)
+{
+    static const double capacity[] = {1.0, 1.8, 2.4, 2.5, 2.25, 2.0};
+    struct fulcrum_cpu_station cpu = {.curve = FULCRUM_CURVE_TABLE,
+        .core_count = 4,
+        .thread_count = 4,
+        .capacity = capacity,
+        .capacity_count = 6,
+        .crowd_count = 5.0};
+    static const double cases[][2] = {{0.5, 0.5 * 0.9}, {1.0, 0.9}, {3.0, 2.4 * 0.9},
+        {4.0, 2.25}, {4.5, 2.25}, {5.0, 2.25}};
+    for (size_t i = 0; i < LENGTH(cases); i++) {
+        assert_close("c", fulcrum_cpu_capacity(&cpu, cases[i][0]), cases[i][1], 1e-14);
+    }
+    /* Three on the two threads left are as crowded as six on four. */
+    cpu.reserved_threads = 2.0;
+    cpu.crowd_count = 3.0;
+    assert_close("one", fulcrum_cpu_capacity(&cpu, 1.0), 0.8, 1e-14);
+    assert_close("three", fulcrum_cpu_capacity(&cpu, 3.0), 1.8 * 0.8, 1e-14);
+    /* Nobody has to wait: nothing is crowded. */
+    cpu.crowd_count = 2.0;
+    assert_close("two", fulcrum_cpu_capacity(&cpu, 2.0), 1.8, 1e-14);
+}
+
 TEST(test_batch_time_continues_its_table_along_the_line)
 {
     static const double size[] = {2.0, 4.0, 10.0, 12.0};
