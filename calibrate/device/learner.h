@@ -42,12 +42,12 @@ struct fulcrum_learner_state; /* opaque: weights, buffers, optimiser */
  */
 struct fulcrum_learner_options {
     enum fulcrum_learner_network network;
-    size_t max_batch;     /* largest inference batch, 1..4096 */
-    size_t input_count;   /* MLP: length of the observation, 1..65536; R2D2: ignored */
-    bool takes_bytes;     /* MLP: of bytes, which become floats in [0, 1]; else floats */
-    size_t action_count;  /* 1..1024 */
-    size_t train_batch;   /* R2D2: sequences, 1..1024; MLP: samples, 1..65536 */
-    size_t train_unroll;  /* R2D2: steps of a sequence to train on, 1..1024 */
+    size_t max_batch;    /* largest inference batch, 1..4096 */
+    size_t input_count;  /* MLP: length of the observation, 1..65536; R2D2: ignored */
+    bool takes_bytes;    /* MLP: of bytes, which become floats in [0, 1]; else floats */
+    size_t action_count; /* 1..1024 */
+    size_t train_batch;  /* R2D2: sequences, 1..1024; MLP: samples, 1..65536 */
+    size_t train_unroll; /* R2D2: steps of a sequence to train on, 1..1024 */
     size_t train_burn_in; /* R2D2: steps before them, forward only, 0..1024 */
     uint64_t seed;        /* weights and training data */
     size_t device_index;  /* which device, where a learner has several */

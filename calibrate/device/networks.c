@@ -431,8 +431,8 @@ static fulcrum_place mlp_floats(
     if (mlp->floats == FULCRUM_NOWHERE) {
         return input;
     }
-    fulcrum_compute_floats(&mlp->base.compute, mlp->floats, input, row_count,
-        mlp->dense[0].input_count);
+    fulcrum_compute_floats(
+        &mlp->base.compute, mlp->floats, input, row_count, mlp->dense[0].input_count);
     return mlp->floats;
 }
 
@@ -575,8 +575,8 @@ enum fulcrum_status fulcrum_mlp_new(struct fulcrum_learner_state **out,
     }
     mlp->log_std_gradient = fulcrum_arena_take(arena, rows * options->action_count);
     mlp->floats = options->takes_bytes
-                      ? fulcrum_arena_take(
-                            arena, larger(rows, options->max_batch) * options->input_count)
+                      ? fulcrum_arena_take(arena,
+                            larger(rows, options->max_batch) * options->input_count)
                       : FULCRUM_NOWHERE;
     mlp->base.inferred = mlp->inferred[LAYER_COUNT - 1];
     mlp->base.sums =

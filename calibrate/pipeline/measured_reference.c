@@ -316,28 +316,19 @@ static void settle_speed(const struct fulcrum_measurement *found, size_t offset,
     }
 }
 
-static enum fulcrum_status settle_speeds(const struct fulcrum_measurement *found,
-    struct fulcrum_measure_window **out, struct fulcrum_error *err)
+/* Of every item; `room` has place for as many numbers. */
+static void settle_speeds(const struct fulcrum_measurement *found,
+    struct fulcrum_measure_window *now, double *room)
 {
     static const size_t speeds[] = {offsetof(struct fulcrum_measure_window, canary_s),
         offsetof(struct fulcrum_measure_window, step_s),
         offsetof(struct fulcrum_measure_window, batch_s)};
-    struct fulcrum_measure_window *now = calloc(found->count + 1, sizeof *now);
-    double *room = calloc(found->count + 1, sizeof *room);
-    if (now == NULL || room == NULL) {
-        free(now);
-        free(room);
-        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "speeds of a machine");
-    }
     for (size_t i = 0; i < found->count; i++) {
         now[i] = found->items[i].median;
     }
     for (size_t i = 0; i < sizeof speeds / sizeof speeds[0]; i++) {
         settle_speed(found, speeds[i], now, room);
     }
-    free(room);
-    *out = now;
-    return FULCRUM_OK;
 }
 
 /* How much longer a piece takes than when it was calibrated; else what the canary does.
@@ -345,6 +336,45 @@ static enum fulcrum_status settle_speeds(const struct fulcrum_measurement *found
 static double slowdown(double now_s, double then_s, double canary)
 {
     return now_s > 0.0 && then_s > 0.0 ? now_s / then_s : canary;
+}
+
+/* Each at the speeds that its windows had. */
+static enum fulcrum_status add_points(struct fulcrum_reference *reference,
+    const struct fulcrum_measured_plan *plan, const struct told *told,
+    struct fulcrum_error *err)
+{
+    const struct fulcrum_measurement *found = plan->measurement;
+    bool is_cpu = found->machine.accelerator == FULCRUM_ACCELERATOR_CPU;
+    const struct fulcrum_cpu unknown = {.canary_s = (double)NAN};
+    const struct fulcrum_cpu *then =
+        plan->calibration != NULL ? &plan->calibration->machine.cpu : &unknown;
+    enum fulcrum_status status = FULCRUM_OK;
+    struct fulcrum_measure_window *speeds = calloc(found->count + 1, sizeof *speeds);
+    double *room = calloc(found->count + 1, sizeof *room);
+    if (speeds == NULL || room == NULL) {
+        free(speeds);
+        free(room);
+        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "speeds of a machine");
+    }
+    settle_speeds(found, speeds, room);
+    free(room);
+    for (size_t i = 0; i < found->count && status == FULCRUM_OK; i++) {
+        if (found->items[i].window_count > 0) {
+            const struct fulcrum_measure_window *now = &speeds[i];
+            double any = slowdown(now->canary_s, then->canary_s, 1.0);
+            double steps = slowdown(now->step_s, then->step_canary_s, any);
+            double batches = slowdown(now->batch_s, then->batch_canary_s, any);
+            const struct told at_speed = {
+                .train_step_s = told->train_step_s * (is_cpu ? batches : 1.0),
+                .actor_s = told->actor_s * any,
+                .hand_over_s = told->hand_over_s * steps,
+                .knows_speeds = now->step_s > 0.0 && then->step_canary_s > 0.0 &&
+                                (now->batch_s > 0.0 || !is_cpu)};
+            status = add_point(reference, &found->items[i], &at_speed, now, err);
+        }
+    }
+    free(speeds);
+    return status;
 }
 
 static enum fulcrum_status fill_reference(struct fulcrum_reference *reference,
@@ -407,30 +437,7 @@ static enum fulcrum_status fill_reference(struct fulcrum_reference *reference,
         found->actor, found->actor_info.detail, found->learner,
         found->learner_info.device.detail);
     add_source(reference, "workload", text);
-    bool is_cpu = found->machine.accelerator == FULCRUM_ACCELERATOR_CPU;
-    const struct fulcrum_cpu unknown = {.canary_s = (double)NAN};
-    const struct fulcrum_cpu *then =
-        plan->calibration != NULL ? &plan->calibration->machine.cpu : &unknown;
-    struct fulcrum_measure_window *speeds = NULL;
-    enum fulcrum_status status = settle_speeds(found, &speeds, err);
-    for (size_t i = 0; i < found->count && status == FULCRUM_OK; i++) {
-        if (found->items[i].window_count > 0) {
-            /* What the model makes of times of a CPU at the point's speed. */
-            const struct fulcrum_measure_window *now = &speeds[i];
-            double any = slowdown(now->canary_s, then->canary_s, 1.0);
-            double steps = slowdown(now->step_s, then->step_canary_s, any);
-            double batches = slowdown(now->batch_s, then->batch_canary_s, any);
-            const struct told at_speed = {
-                .train_step_s = told.train_step_s * (is_cpu ? batches : 1.0),
-                .actor_s = told.actor_s * any,
-                .hand_over_s = told.hand_over_s * steps,
-                .knows_speeds = now->step_s > 0.0 && then->step_canary_s > 0.0 &&
-                                (now->batch_s > 0.0 || !is_cpu)};
-            status = add_point(reference, &found->items[i], &at_speed, now, err);
-        }
-    }
-    free(speeds);
-    TRY(status);
+    TRY(add_points(reference, plan, &told, err));
     FAIL_IF(
         reference->point_count == 0, err, FULCRUM_ERR_MISSING, "nothing was measured");
     return FULCRUM_OK;

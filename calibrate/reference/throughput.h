@@ -89,7 +89,7 @@ FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_throughput_correct(
 
 enum {
     FULCRUM_POINT_SETTINGS_MOST = 12, /* of one point */
-    FULCRUM_POINT_DRAWS = 400        /* of the calibration's errors */
+    FULCRUM_POINT_DRAWS = 400         /* of the calibration's errors */
 };
 
 /*

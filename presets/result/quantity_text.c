@@ -99,6 +99,18 @@ static int round_to(double magnitude, int count, struct decimal *out, double *do
     return scaled >= powers[count - 1];
 }
 
+/* Without the zeros at its end, but one digit. */
+static struct decimal trim(const struct decimal *number)
+{
+    struct decimal out = *number;
+    while (out.digits % 10U == 0U && out.count > 1) {
+        bool is_long = out.digits % 10000U == 0U && out.count > 4;
+        out.digits /= is_long ? 10000U : 10U;
+        out.count -= is_long ? 4 : 1;
+    }
+    return out;
+}
+
 /*
  * As %g: sign, digits without zeros at their end, an exponent where the number is below
  * 0.0001 or has more than `most` digits before the point, and '\0'. Returns the length.
@@ -106,16 +118,12 @@ static int round_to(double magnitude, int count, struct decimal *out, double *do
 static size_t put_number(
     double value, const struct decimal *number, int most, char *out)
 {
-    uint64_t digits = number->digits;
-    int count = number->count;
-    int exponent = number->exponent;
+    struct decimal trimmed = trim(number);
+    uint64_t digits = trimmed.digits;
+    int count = trimmed.count;
+    int exponent = trimmed.exponent;
     bool is_scientific = exponent < -4 || exponent >= most;
     char *at = out;
-    while (digits % 10U == 0U && count > 1) {
-        bool is_long = digits % 10000U == 0U && count > 4;
-        digits /= is_long ? 10000U : 10U;
-        count -= is_long ? 4 : 1;
-    }
     if (signbit(value)) {
         *at++ = '-';
     }
