@@ -146,6 +146,35 @@ TEST(test_exchange_answers_every_actor_once_a_batch)
     fulcrum_handoff_free(NULL);
 }
 
+/* Every answer is a step, and in the end all wait. */
+TEST(test_whoever_asks_is_answered)
+{
+    enum { ACTORS = 8 };
+    struct fulcrum_stage stage = cartpole_stage(19);
+    struct fulcrum_handoff *exchange = NULL;
+    const struct fulcrum_handoff_plan plan = {.actor_count = ACTORS,
+        .item_count = 1,
+        .item_byte = 16,
+        .stage = &stage,
+        .shares_processor = true};
+    ASSERT_OK(fulcrum_handoff_new(&exchange, &plan, NULL));
+    size_t answered = ACTORS;
+    fulcrum_handoff_answer(exchange, ACTORS, 1);
+    for (int batch = 0; batch < 50; batch++) {
+        size_t taken = fulcrum_handoff_collect(exchange, 1);
+        CU_ASSERT(taken >= 1 && taken <= ACTORS);
+        ASSERT_OK(fulcrum_handoff_copy(exchange, NULL));
+        fulcrum_handoff_reply(exchange);
+        answered += taken;
+    }
+    CU_ASSERT_EQUAL(fulcrum_handoff_collect(exchange, ACTORS), ACTORS);
+    struct fulcrum_handoff_steps steps = fulcrum_handoff_steps(exchange);
+    CU_ASSERT_EQUAL(steps.count, (double)answered);
+    CU_ASSERT(steps.cpu_s > 0.0);
+    fulcrum_handoff_free(exchange);
+    close_stage(&stage);
+}
+
 TEST(test_spin_computes_for_as_long_as_asked)
 {
     double begin_s = fulcrum_wall_s();
