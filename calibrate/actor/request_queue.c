@@ -149,8 +149,6 @@ void fulcrum_request_queue_close(struct fulcrum_request_queue *requests)
     }
 }
 
-enum { SIDE_BY_SIDE = 4 };
-
 struct seat {
     struct fulcrum_handoff *handoff;
     size_t number;
@@ -274,13 +272,12 @@ static enum fulcrum_status start_actor(struct seat *seat, struct fulcrum_error *
                             "waiting actor %zu cannot start", seat->number + 1);
 }
 
-/* Environments in processes of their own start side by side, few enough that none takes
- * longer than it may. */
+/* Environments in processes of their own start side by side. */
 static enum fulcrum_status start_actors(
     struct fulcrum_handoff *handoff, struct fulcrum_error *err)
 {
     enum fulcrum_status status = FULCRUM_OK;
-    size_t ahead = SIDE_BY_SIDE * (handoff->before.count + 1);
+    size_t ahead = FULCRUM_STEPPERS_AT_A_TIME * (handoff->before.count + 1);
     size_t started = 0;
     while (started < handoff->plan.actor_count && status == FULCRUM_OK) {
         bool is_more = handoff->seated_count < handoff->plan.actor_count &&

@@ -51,6 +51,10 @@ struct fulcrum_stepper {
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_stepper_open(struct fulcrum_stepper *out,
     const struct fulcrum_stage *stage, size_t number, struct fulcrum_error *err);
 
+/* Environments that may start at a time on each processor, so that none takes longer
+ * than it may. */
+enum { FULCRUM_STEPPERS_AT_A_TIME = 4 };
+
 /*
  * The two halves of fulcrum_stepper_open: many environments that live in processes of
  * their own start side by side where all are begun before the first is awaited.

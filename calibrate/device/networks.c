@@ -504,6 +504,7 @@ static void mlp_learn(struct fulcrum_learner_state *network)
         .sums = network->sums,
         .gradients = network->gradients};
     mlp_forward(mlp, input, pass.row_count, mlp->trained);
+    input = mlp->floats != FULCRUM_NOWHERE ? mlp->floats : input;
     fulcrum_place log_std = (fulcrum_place)mlp->log_std;
     fulcrum_compute_launch(pass.compute, FULCRUM_KERNEL_PPO, network->loss_count, 1,
         &(struct fulcrum_kernel_arguments){
@@ -526,8 +527,7 @@ static void mlp_learn(struct fulcrum_learner_state *network)
     fulcrum_compute_sum_rows(pass.compute, &of_log_std);
     for (size_t i = LAYER_COUNT; i > 0; i--) {
         size_t layer = i - 1;
-        fulcrum_place first = mlp->floats != FULCRUM_NOWHERE ? mlp->floats : input;
-        pass.input = layer > 0 ? mlp->trained[layer - 1] : first;
+        pass.input = layer > 0 ? mlp->trained[layer - 1] : input;
         pass.output = mlp->trained[layer];
         pass.output_gradient = mlp->trained_gradient[layer];
         pass.input_gradient =

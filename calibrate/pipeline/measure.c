@@ -45,9 +45,6 @@
 /* How often a window looks whether it is to end. */
 #define LOOK_S 0.02
 
-/* Environments that start at a time, on each processor. */
-enum { SIDE_BY_SIDE = 4 };
-
 /* How long each piece is timed, and warmed up: a core that fell idle takes several
  * batches to get back to its speed. */
 #define PIECE_S         0.01
@@ -71,8 +68,8 @@ static enum fulcrum_status open_steppers(
             (struct fulcrum_loop_task){FULCRUM_LOOP_FACTS, 0, 0.0}, room->loop_fact,
             err);
     }
-    /* Side by side, but few enough that none takes longer than it may. */
-    size_t ahead = SIDE_BY_SIDE * (size_t)room->bench.machine.cpu.thread_count;
+    size_t ahead =
+        FULCRUM_STEPPERS_AT_A_TIME * (size_t)room->bench.machine.cpu.thread_count;
     for (size_t i = 0; i < room->stepper_count + ahead; i++) {
         if (i < room->stepper_count) {
             TRY(fulcrum_stepper_begin(&room->steppers[i], &room->bench.stage, i, err));

@@ -54,6 +54,13 @@ static void observe(struct fulcrum_reference_point *point, const char *quantity,
     observation->half_width = half_width;
 }
 
+static double number_at(const struct fulcrum_measure_window *window, size_t offset)
+{
+    double value = 0.0;
+    memcpy(&value, (const char *)window + offset, sizeof value);
+    return value;
+}
+
 /* Half of the range over the windows that a point's medians are of. */
 static double half_range(const struct fulcrum_measured *item, size_t offset)
 {
@@ -64,8 +71,7 @@ static double half_range(const struct fulcrum_measured *item, size_t offset)
         has_calm |= !item->windows[i].is_disturbed;
     }
     for (size_t i = 0; i < item->window_count; i++) {
-        double value = 0.0;
-        memcpy(&value, (const char *)&item->windows[i] + offset, sizeof value);
+        double value = number_at(&item->windows[i], offset);
         if (!has_calm || !item->windows[i].is_disturbed) {
             lo = fmin(lo, value); /* of two, the one that is a number */
             hi = fmax(hi, value);
@@ -78,8 +84,7 @@ static double half_range(const struct fulcrum_measured *item, size_t offset)
 static void observe_watts(struct fulcrum_reference_point *point,
     const struct fulcrum_measured *item, const char *quantity, size_t offset)
 {
-    double watts = 0.0;
-    memcpy(&watts, (const char *)&item->median + offset, sizeof watts);
+    double watts = number_at(&item->median, offset);
     if (watts > 0.0) {
         observe(point, quantity, watts, half_range(item, offset));
     }
@@ -239,19 +244,12 @@ static void fill_design(
     }
 }
 
-static double number_at(const struct fulcrum_measure_window *window, size_t offset)
-{
-    double value = 0.0;
-    memcpy(&value, (const char *)window + offset, sizeof value);
-    return value;
-}
-
 /* Of undisturbed windows, about the mean of their point. */
 struct scatter {
     double squares; /* their sum */
     double freedom;
-    double windows; /* mean number of a point's */
-    double points;
+    double windows; /* of all points that have two or more, */
+    double points;  /* and how many points those are */
 };
 
 static void add_scatter(

@@ -153,8 +153,8 @@ static const struct fulcrum_option how_rows[] = {
         .help = "how long it takes; more time means more samples"),
     FULCRUM_OPTION(COUNT, "threads", SETTING(threads), "MAX", .least = 1.0,
         .most = 65536.0,
-        .help = "most actor threads; default: four per hardware thread, 64 of slow "
-                "environments in processes of their own"),
+        .help = "most actor threads; default: four per hardware thread, or 64 to a "
+                "core for environments in processes of their own"),
     FULCRUM_OPTION_SEED(SETTING(seed), "of actions, environments and weights"),
     {.name = NULL},
 };

@@ -375,8 +375,8 @@ static enum fulcrum_status apply_calibration(const struct applied *applied,
     const struct fulcrum_cpu *cpu = &design->machine.cpu;
     double spread = cpu_differs ? luck->cpu_spread : 1.0;
     double batches = fulcrum_cpu_speedup(&reference->cpu, cpu, FULCRUM_CPU_WORK_BATCH);
-    bool is_scaled = cpu_differs || fabs(batches - 1.0) > 1e-9;
-    for (int work = 0; work < FULCRUM_CPU_WORK_BATCH; work++) {
+    bool is_scaled = cpu_differs;
+    for (int work = 0; work <= FULCRUM_CPU_WORK_BATCH; work++) {
         double speedup =
             fulcrum_cpu_speedup(&reference->cpu, cpu, (enum fulcrum_cpu_work)work);
         is_scaled = is_scaled || fabs(speedup - 1.0) > 1e-9;

@@ -76,7 +76,7 @@ static int round_to(double magnitude, int count, struct decimal *out, double *do
     uint64_t bits = 0;
     memcpy(&bits, &magnitude, sizeof bits);
     double log10 = ((double)(bits >> 52U) - 1023.0) * log10_of_2;
-    int exponent = (int)log10 - (log10 < 0.0); /* small enough where it is exact */
+    int exponent = (int)log10 - (log10 < 0.0); /* floor: it is whole at 0 alone */
     int power = count - 1 - exponent;
     if (power > POWER_MOST || power <= -POWER_MOST) {
         return 0;

@@ -360,6 +360,18 @@ TEST(test_each_point_is_predicted_at_its_speed)
     }
 }
 
+/* Training steps by a line, hand-overs, and a canary of 0.2 ms. */
+static struct fulcrum_calibration *calibration_with_line(void)
+{
+    struct fulcrum_calibration *calibration = new_calibration();
+    add_quantity(calibration, "train_step_flop", 6e9);
+    add_quantity(calibration, "train_step_fixed_s", 1e-3);
+    add_quantity(calibration, "train_step_per_flop_s", 1e-12);
+    add_quantity(calibration, "actor_hand_over_s", 3e-5);
+    calibration->machine.cpu.canary_s = 2e-4;
+    return calibration;
+}
+
 /* But a step and a batch that were timed beside the windows: they know better. */
 TEST(test_pieces_are_predicted_at_their_own_speeds)
 {
@@ -369,12 +381,7 @@ TEST(test_pieces_are_predicted_at_their_own_speeds)
         .canary_s = 2.2e-4, .step_s = 1.8e-3, .batch_s = 1.2e-4};
     found.items[1].median = (struct fulcrum_measure_window){
         .canary_s = 2.2e-4, .step_s = 8e-4, .batch_s = (double)NAN};
-    struct fulcrum_calibration *calibration = new_calibration();
-    add_quantity(calibration, "train_step_flop", 6e9);
-    add_quantity(calibration, "train_step_fixed_s", 1e-3);
-    add_quantity(calibration, "train_step_per_flop_s", 1e-12);
-    add_quantity(calibration, "actor_hand_over_s", 3e-5);
-    calibration->machine.cpu.canary_s = 2e-4;
+    struct fulcrum_calibration *calibration = calibration_with_line();
     calibration->machine.cpu.step_canary_s = 8e-4;
     calibration->machine.cpu.batch_canary_s = 8e-5;
     const struct fulcrum_reference_point *points = reference_of(calibration)->points;
@@ -425,12 +432,7 @@ TEST(test_training_on_the_line_and_hand_overs_follow_the_speed)
     start();
     found.measurement.train_step_flop = 3e9;
     found.items[0].median.canary_s = 2.2e-4;
-    struct fulcrum_calibration *calibration = new_calibration();
-    add_quantity(calibration, "train_step_flop", 6e9);
-    add_quantity(calibration, "train_step_fixed_s", 1e-3);
-    add_quantity(calibration, "train_step_per_flop_s", 1e-12);
-    add_quantity(calibration, "actor_hand_over_s", 3e-5);
-    calibration->machine.cpu.canary_s = 2e-4;
+    struct fulcrum_calibration *calibration = calibration_with_line();
     const struct fulcrum_reference_point *points = reference_of(calibration)->points;
     static const double longer[] = {1.1, 1.0};
     for (size_t i = 0; i < 2; i++) {
