@@ -21,6 +21,7 @@ void fulcrum_numerics_return_failures(void);
 
 /* How far the quartiles of a normal law are apart, in standard deviations. */
 #define FULCRUM_QUARTILES_SD 1.349
+#define FULCRUM_DISTANCE_SD  1.4826 /* over the median distance from the middle */
 
 /* Of one series of samples, in their unit. */
 struct fulcrum_statistics {

@@ -717,16 +717,21 @@ enum {
     NUMBERS = offsetof(struct fulcrum_measure_window, is_disturbed) / sizeof(double)
 };
 
+bool fulcrum_measured_counts(const struct fulcrum_measured *item, size_t i)
+{
+    return item->is_disturbed || !item->windows[i].is_disturbed;
+}
+
 static void summarise(struct fulcrum_measured *item, double *values)
 {
-    size_t calm = count_calm(item);
     size_t count = 0;
-    item->is_disturbed = calm == 0 || 2 * calm < item->window_count;
+    item->is_disturbed =
+        item->window_count == 0 || 2 * count_calm(item) < item->window_count;
     for (size_t k = NUMBERS; k-- > 0;) {
         count = 0;
         size_t offset = k * sizeof(double);
         for (size_t i = 0; i < item->window_count; i++) {
-            if (calm == 0 || !item->windows[i].is_disturbed) {
+            if (fulcrum_measured_counts(item, i)) {
                 double value = 0.0;
                 memcpy(&value, (const char *)&item->windows[i] + offset, sizeof value);
                 values[count] = value;

@@ -93,11 +93,11 @@ struct fulcrum_measured {
     struct fulcrum_measure_config config;
     size_t window_count;
     struct fulcrum_measure_window *windows;
-    /* Medians over the undisturbed windows, or over all where there is none. */
+    /* Medians over the undisturbed windows, or over all of a disturbed point. */
     struct fulcrum_measure_window median;
     double lo; /* of steps_per_s: least and largest of the same windows */
     double hi;
-    bool is_disturbed; /* no window, or fewer than half of them, were undisturbed */
+    bool is_disturbed; /* fewer than half of the windows were undisturbed */
     /* Why there is nothing: an environment's own words; "" */
     char failure[FULCRUM_MEASURE_FAILURE_SIZE];
 };
@@ -134,6 +134,9 @@ struct fulcrum_measurement {
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_measure(struct fulcrum_measurement **out,
     const struct fulcrum_measure_options *options, struct fulcrum_error *err);
 void fulcrum_measurement_free(struct fulcrum_measurement *measurement);
+
+/* Whether the point's medians are of window `i`, too. */
+bool fulcrum_measured_counts(const struct fulcrum_measured *item, size_t i);
 
 /* Of a fixed batch, or 0, as the model has it: a whole number of requests. */
 size_t fulcrum_measure_batch_requests(const struct fulcrum_measure_config *config);

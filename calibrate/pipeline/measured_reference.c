@@ -11,15 +11,10 @@
 #include "calibrate/statistics.h"
 #include "model/try.h"
 
-enum { SETTINGS_MOST = 11, OBSERVATIONS_MOST = 3, SOURCES = 4 };
+/* Of a normal law: the variance of a median of n over that of one, times n. */
+#define MEDIAN_VARIANCE 1.571
 
-/* What a calibration tells of these points beside its parameters; NAN: nothing. */
-struct told {
-    double train_step_s;
-    double actor_s;     /* of a request, whatever it carries */
-    double hand_over_s; /* of a step */
-    bool knows_speeds;  /* of each kind of work then, and now beside the windows */
-};
+enum { SETTINGS_MOST = 9, OBSERVATIONS_MOST = 3, SOURCES = 4 };
 
 void fulcrum_measured_series(
     const struct fulcrum_measure_config *config, char *out, size_t size)
@@ -64,15 +59,11 @@ static double number_at(const struct fulcrum_measure_window *window, size_t offs
 /* Half of the range over the windows that a point's medians are of. */
 static double half_range(const struct fulcrum_measured *item, size_t offset)
 {
-    bool has_calm = false;
     double lo = (double)NAN;
     double hi = (double)NAN;
     for (size_t i = 0; i < item->window_count; i++) {
-        has_calm |= !item->windows[i].is_disturbed;
-    }
-    for (size_t i = 0; i < item->window_count; i++) {
         double value = number_at(&item->windows[i], offset);
-        if (!has_calm || !item->windows[i].is_disturbed) {
+        if (fulcrum_measured_counts(item, i)) {
             lo = fmin(lo, value); /* of two, the one that is a number */
             hi = fmax(hi, value);
         }
@@ -91,7 +82,7 @@ static void observe_watts(struct fulcrum_reference_point *point,
 }
 
 static enum fulcrum_status add_point(struct fulcrum_reference *reference,
-    const struct fulcrum_measured *item, const struct told *told,
+    const struct fulcrum_measured *item, double train_step_s,
     const struct fulcrum_measure_window *now, struct fulcrum_error *err)
 {
     struct fulcrum_reference_point *point = &reference->points[reference->point_count];
@@ -117,12 +108,8 @@ static enum fulcrum_status add_point(struct fulcrum_reference *reference,
     set_number(point, "workload.batching.population_frac",
         is_share ? config->population_frac : 0.0);
     set_number(point, "workload.batching.size", is_share ? 0.0 : config->batch_size);
-    if (!isnan(told->train_step_s)) {
-        set_number(point, "workload.training.train_step_s", told->train_step_s);
-    }
-    if (!isnan(told->hand_over_s)) {
-        set_number(point, "workload.host.actor_s",
-            told->actor_s + (double)config->envs_per_actor * told->hand_over_s);
+    if (!isnan(train_step_s)) {
+        set_number(point, "workload.training.train_step_s", train_step_s);
     }
     const struct {
         const char *path;
@@ -134,9 +121,6 @@ static enum fulcrum_status add_point(struct fulcrum_reference *reference,
         if (canaries[i].now_s > 0.0) {
             set_number(point, canaries[i].path, canaries[i].now_s);
         }
-    }
-    if (told->knows_speeds) {
-        set_number(point, "run.drift", 1.0); /* needs no allowance any more */
     }
     observe(
         point, "steps_per_s", item->median.steps_per_s, 0.5 * (item->hi - item->lo));
@@ -244,7 +228,7 @@ static void fill_design(
     }
 }
 
-/* Of undisturbed windows, about the mean of their point. */
+/* Of the windows that a point's medians are of, about their mean. */
 struct scatter {
     double squares; /* their sum */
     double freedom;
@@ -260,7 +244,7 @@ static void add_scatter(
     double count = 0.0;
     for (size_t i = 0; item->windows != NULL && i < item->window_count; i++) {
         double value = number_at(&item->windows[i], offset);
-        bool counts = value > 0.0 && !item->windows[i].is_disturbed;
+        bool counts = value > 0.0 && fulcrum_measured_counts(item, i);
         sum += counts ? value : 0.0;
         squares += counts ? value * value : 0.0;
         count += counts ? 1.0 : 0.0;
@@ -314,6 +298,42 @@ static void settle_speed(const struct fulcrum_measurement *found, size_t offset,
     }
 }
 
+/*
+ * How far the medians of so many windows may be off, in ln(speed), as each window saw
+ * another machine: about the settled speed of the point, robustly; over the kinds of
+ * pieces that were timed. `room` has place for a number a window.
+ */
+static double drift_sd(const struct fulcrum_measurement *found,
+    const struct fulcrum_measure_window *now, double *room)
+{
+    static const size_t pieces[] = {offsetof(struct fulcrum_measure_window, step_s),
+        offsetof(struct fulcrum_measure_window, batch_s)};
+    double sum = 0.0;
+    double kinds = 0.0;
+    for (size_t k = 0; k < sizeof pieces / sizeof pieces[0]; k++) {
+        size_t count = 0;
+        double points = 0.0;
+        for (size_t i = 0; i < found->count; i++) {
+            const struct fulcrum_measured *item = &found->items[i];
+            double usual = number_at(&now[i], pieces[k]);
+            size_t before = count;
+            for (size_t j = 0; item->windows != NULL && j < item->window_count; j++) {
+                double value = number_at(&item->windows[j], pieces[k]);
+                if (value > 0.0 && usual > 0.0 && fulcrum_measured_counts(item, j)) {
+                    room[count++] = fabs(log(value / usual));
+                }
+            }
+            points += count > before ? 1.0 : 0.0;
+        }
+        if (count > 0) {
+            double each = FULCRUM_DISTANCE_SD * fulcrum_statistics_median(room, count);
+            sum += each * sqrt(MEDIAN_VARIANCE * points / (double)count);
+            kinds += 1.0;
+        }
+    }
+    return kinds > 0.0 ? sum / kinds : 0.0;
+}
+
 /* Of every item; `room` has place for as many numbers. */
 static void settle_speeds(const struct fulcrum_measurement *found,
     struct fulcrum_measure_window *now, double *room)
@@ -338,7 +358,7 @@ static double slowdown(double now_s, double then_s, double canary)
 
 /* Each at the speeds that its windows had. */
 static enum fulcrum_status add_points(struct fulcrum_reference *reference,
-    const struct fulcrum_measured_plan *plan, const struct told *told,
+    const struct fulcrum_measured_plan *plan, double train_step_s,
     struct fulcrum_error *err)
 {
     const struct fulcrum_measurement *found = plan->measurement;
@@ -348,27 +368,27 @@ static enum fulcrum_status add_points(struct fulcrum_reference *reference,
         plan->calibration != NULL ? &plan->calibration->machine.cpu : &unknown;
     enum fulcrum_status status = FULCRUM_OK;
     struct fulcrum_measure_window *speeds = calloc(found->count + 1, sizeof *speeds);
-    double *room = calloc(found->count + 1, sizeof *room);
+    size_t windows = found->count;
+    for (size_t i = 0; i < found->count; i++) {
+        windows += found->items[i].window_count;
+    }
+    double *room = calloc(windows + 1, sizeof *room);
     if (speeds == NULL || room == NULL) {
         free(speeds);
         free(room);
         return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "speeds of a machine");
     }
     settle_speeds(found, speeds, room);
+    reference->drift_sd =
+        fmin(drift_sd(found, speeds, room), FULCRUM_REFERENCE_DRIFT_SD_MOST);
     free(room);
     for (size_t i = 0; i < found->count && status == FULCRUM_OK; i++) {
         if (found->items[i].window_count > 0) {
             const struct fulcrum_measure_window *now = &speeds[i];
             double any = slowdown(now->canary_s, then->canary_s, 1.0);
-            double steps = slowdown(now->step_s, then->step_canary_s, any);
             double batches = slowdown(now->batch_s, then->batch_canary_s, any);
-            const struct told at_speed = {
-                .train_step_s = told->train_step_s * (is_cpu ? batches : 1.0),
-                .actor_s = told->actor_s * any,
-                .hand_over_s = told->hand_over_s * steps,
-                .knows_speeds = now->step_s > 0.0 && then->step_canary_s > 0.0 &&
-                                (now->batch_s > 0.0 || !is_cpu)};
-            status = add_point(reference, &found->items[i], &at_speed, now, err);
+            status = add_point(reference, &found->items[i],
+                train_step_s * (is_cpu ? batches : 1.0), now, err);
         }
     }
     free(speeds);
@@ -379,7 +399,7 @@ static enum fulcrum_status fill_reference(struct fulcrum_reference *reference,
     const struct fulcrum_measured_plan *plan, struct fulcrum_error *err)
 {
     const struct fulcrum_measurement *found = plan->measurement;
-    struct told told = {.train_step_s = (double)NAN};
+    double train_step_s = (double)NAN;
     /* Steps of another length say nothing of these. */
     double has = plan->calibration != NULL
                      ? quantity_of(plan->calibration, "frame_skip")
@@ -388,21 +408,7 @@ static enum fulcrum_status fill_reference(struct fulcrum_reference *reference,
     FAIL_IF(!isnan(has) && has != runs, err, FULCRUM_ERR_MISSING,
         "%s was taken with %g frames a step, and this run has %g",
         plan->calibration->name, has, runs);
-    TRY(find_train_step(plan, &told.train_step_s, err));
-    /*
-     * Environments in processes of their own are asked for their steps one by one. The
-     * calibration times them in runs that are handed over as a whole, and what a
-     * hand-over adds apart: it is the actor's work, once for each environment of a
-     * request.
-     */
-    const struct fulcrum_parameter *actor_s = NULL;
-    told.hand_over_s = (double)NAN;
-    if (plan->calibration != NULL) {
-        actor_s =
-            fulcrum_calibration_parameter(plan->calibration, "workload.host.actor_s");
-        told.hand_over_s = quantity_of(plan->calibration, "actor_hand_over_s");
-    }
-    told.actor_s = actor_s != NULL ? actor_s->value : 0.0;
+    TRY(find_train_step(plan, &train_step_s, err));
     fill_design(&reference->design, plan);
     (void)snprintf(reference->name, sizeof reference->name, "%s", plan->name);
     (void)snprintf(reference->title, sizeof reference->title,
@@ -435,7 +441,7 @@ static enum fulcrum_status fill_reference(struct fulcrum_reference *reference,
         found->actor, found->actor_info.detail, found->learner,
         found->learner_info.device.detail);
     add_source(reference, "workload", text);
-    TRY(add_points(reference, plan, &told, err));
+    TRY(add_points(reference, plan, train_step_s, err));
     FAIL_IF(
         reference->point_count == 0, err, FULCRUM_ERR_MISSING, "nothing was measured");
     return FULCRUM_OK;

@@ -527,99 +527,78 @@ static void note_disturbance(
     }
 }
 
-/* Blocks that the samples of a place are parted into, in their order, and the fewest
- * samples of a block whose median says something. */
-enum { DRIFT_BLOCKS = 4, DRIFT_BLOCK_LEAST = 4 };
-
-/* Of a normal law: the variance of a median of n over that of one, times n. */
-#define MEDIAN_VARIANCE 1.571
-
-/*
- * The variance of ln(time) from one block of samples to the next, beyond what chance
- * does to medians of so few; disturbed samples count. NAN: too few samples.
- */
-static double drift_variance(const double *values, size_t count, double usual)
+/* The first sample at its place. */
+static bool is_first(const struct fulcrum_recording *recording, size_t sample)
 {
-    size_t each = count / DRIFT_BLOCKS;
-    double sum = 0.0;
-    if (each < DRIFT_BLOCK_LEAST) {
-        return FULCRUM_UNKNOWN;
+    size_t i = 0;
+    while (fabs(recording->samples[i].x - recording->samples[sample].x) > 0.0) {
+        i++;
     }
-    for (size_t k = 0; k < DRIFT_BLOCKS; k++) {
-        struct fulcrum_statistics block;
-        if (fulcrum_statistics_of(&block, values + k * each, each, NULL) !=
-                FULCRUM_OK ||
-            !(block.median > 0.0)) {
-            return FULCRUM_UNKNOWN;
-        }
-        double off = log(block.median / usual);
-        double sd = (block.high_quartile - block.low_quartile) / FULCRUM_QUARTILES_SD;
-        double rel = sd / block.median;
-        sum += off * off - MEDIAN_VARIANCE * rel * rel / (double)each;
-    }
-    return sum / DRIFT_BLOCKS;
+    return i == sample;
 }
 
-/* At the place of sample `first`, if it is the first one there, else NAN; `room` is for
- * two numbers a sample. */
-static double drift_at(const struct fulcrum_series *series, size_t first, double *room)
+/* What runs saw, beside how long the work takes undisturbed, place by place. */
+struct drifts {
+    double *slowdown;
+    double *sd; /* of ln(time) */
+    size_t count;
+};
+
+static enum fulcrum_status add_drifts(const struct fulcrum_recording *recording,
+    struct drifts *drifts, struct fulcrum_error *err)
 {
-    double *calm = room + series->count;
-    size_t all = 0;
-    size_t undisturbed = 0;
-    struct fulcrum_statistics usual;
-    for (size_t k = 0; k < series->count; k++) {
-        bool is_there = !(fabs(series->x[k] - series->x[first]) > 0.0);
-        if (is_there && k < first) {
-            return FULCRUM_UNKNOWN;
+    for (size_t i = 0; i < recording->count; i++) {
+        struct fulcrum_summary there;
+        if (!is_first(recording, i)) {
+            continue;
         }
-        room[all] = series->value[k];
-        calm[undisturbed] = series->value[k];
-        all += is_there ? 1 : 0;
-        undisturbed += is_there && !(series->disturbed[k] > 0.0) ? 1 : 0;
+        TRY(fulcrum_recording_summary(recording, recording->samples[i].x, &there, err));
+        if (there.run_median > 0.0 && there.median > 0.0) {
+            drifts->slowdown[drifts->count] = there.run_median / there.median;
+            drifts->sd[drifts->count++] = there.run_sd / there.run_median;
+        }
     }
-    bool is_known =
-        fulcrum_statistics_of(&usual, calm, undisturbed, NULL) == FULCRUM_OK &&
-        usual.median > 0.0;
-    return is_known ? drift_variance(room, all, usual.median) : FULCRUM_UNKNOWN;
+    return FULCRUM_OK;
 }
 
 /*
- * How far the speed of the machine is from what the medians of undisturbed samples say,
- * block by block: a run lands wherever the machine is then. Over all times at all
- * places of which there are samples enough.
+ * How fast the machine was second by second, beside what undisturbed samples say: a run
+ * lands wherever it is then. Medians over all places where the same work was timed.
  */
-static void report_drift(
-    const struct fulcrum_calibration *calibration, struct fulcrum_findings *findings)
+static enum fulcrum_status find_drift(
+    const struct run *run, struct fulcrum_findings *findings)
 {
-    double sum = 0.0;
-    double count = 0.0;
-    for (size_t i = 0; i < calibration->series_count; i++) {
-        const struct fulcrum_series *series = &calibration->series[i];
-        double *room = calloc(2 * series->count + 1, sizeof *room);
-        if (room == NULL) {
-            findings->status =
-                fulcrum_fail(findings->err, FULCRUM_ERR_NO_MEMORY, "samples");
-            return;
+    size_t most = 0;
+    for (size_t i = 0; i < run->open_count; i++) {
+        for (size_t j = 0; j < FULCRUM_PROBE_RECORDINGS; j++) {
+            most += run->state[i].recording[j].count;
         }
-        bool is_time = strcmp(series->unit, "s") == 0;
-        for (size_t j = 0; is_time && j < series->count; j++) {
-            double variance = drift_at(series, j, room);
-            sum += isnan(variance) ? 0.0 : variance;
-            count += isnan(variance) ? 0.0 : 1.0;
-        }
-        free(room);
     }
-    if (count > 0.0) {
+    double *room = calloc(2 * most + 1, sizeof *room);
+    TRY_MEMORY(room, findings->err, "samples");
+    struct drifts drifts = {room, room + most, 0};
+    enum fulcrum_status status = FULCRUM_OK;
+    for (size_t i = 0; i < run->open_count && status == FULCRUM_OK; i++) {
+        const struct fulcrum_recording *recording = run->state[i].recording;
+        for (size_t j = 0; j < FULCRUM_PROBE_RECORDINGS && status == FULCRUM_OK; j++) {
+            if (recording[j].is_work) {
+                status = add_drifts(&recording[j], &drifts, findings->err);
+            }
+        }
+    }
+    if (status == FULCRUM_OK && drifts.count > 0) {
+        double speed = 1.0 / fulcrum_statistics_median(drifts.slowdown, drifts.count);
         fulcrum_findings_parameter(findings, "run.drift",
-            &(struct fulcrum_parameter){.value = 1.0,
-                .standard_error = sqrt(fmax(0.0, sum / count)),
+            &(struct fulcrum_parameter){.value = speed,
+                .standard_error =
+                    speed * fulcrum_statistics_median(drifts.sd, drifts.count),
                 .scale = FULCRUM_SCALE_LOG,
                 .origin = FULCRUM_ORIGIN_MEASURED},
-            "medians of quarters of the samples over those of undisturbed ones, %.0f "
-            "places",
-            count);
+            "medians of seconds over those of undisturbed samples, %zu places",
+            drifts.count);
     }
+    free(room);
+    return status;
 }
 
 static enum fulcrum_status assemble(
@@ -656,8 +635,8 @@ static enum fulcrum_status assemble(
             run->is_stopped ? "stopped before the end" : run->failure.detail);
     }
     note_disturbance(calibration, &findings);
-    if (run->probe[0] != &fulcrum_probe_loop) {
-        report_drift(calibration, &findings);
+    if (run->probe[0] != &fulcrum_probe_loop && findings.status == FULCRUM_OK) {
+        findings.status = find_drift(run, &findings);
     }
     fulcrum_findings_value(
         &findings, "duration_s", "s", fulcrum_wall_s() - run->start_s);

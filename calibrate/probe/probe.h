@@ -75,6 +75,7 @@ struct fulcrum_sample {
     double value;
     double canary_s; /* time of the canary beside it, 0: none ran */
     bool marked;     /* known to be disturbed for another reason */
+    double taken_s;  /* when, on the wall clock; 0: now */
 };
 
 /* What stands above the samples in a file. NULL: "". */
@@ -86,11 +87,13 @@ struct fulcrum_recording_header {
     bool is_busy;        /* other cores are loaded meanwhile, on purpose */
     bool is_inside;      /* no part of the file */
     size_t most_in_file; /* the file gets so many, evenly thinned; 0: all */
+    bool is_work;        /* times of the same work: whatever disturbs it adds to them */
 };
 
 /* Which samples are disturbed is settled late: the canary's usual time is learnt. */
 struct fulcrum_recording {
     struct fulcrum_series header;  /* its arrays are not used */
+    bool is_work;                  /* as its header */
     struct fulcrum_canary *canary; /* the one that runs beside the samples; borrowed */
     struct fulcrum_sample *samples;
     size_t count;
@@ -123,9 +126,11 @@ struct fulcrum_summary {
     double hi;
     double mean;
     double standard_error; /* of the median */
+    double run_median;     /* of what runs of a second see; NAN: too few */
+    double run_sd;         /* likewise, about that */
     size_t used;           /* samples behind it; 0: nothing there, the rest is NAN */
     size_t disturbed;      /* samples that were set aside, or would have been */
-    bool took_all;         /* too few were undisturbed, so all of them count */
+    bool took_all;         /* too few were undisturbed, so the others count, too */
 };
 
 /*
@@ -135,7 +140,10 @@ struct fulcrum_summary {
 double *fulcrum_recording_values(const struct fulcrum_recording *recording, double x,
     size_t enough, struct fulcrum_summary *out);
 
-/* Over these values, of which four are enough. */
+/*
+ * Over these values, of which four are enough. Where disturbed ones must help, those of
+ * work are the faster half: what they have in common is how long it takes undisturbed.
+ */
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_recording_summary(
     const struct fulcrum_recording *recording, double x, struct fulcrum_summary *out,
     struct fulcrum_error *err);

@@ -234,6 +234,7 @@ struct hand_off {
     struct fulcrum_summary items;  /* the same work, requests of several */
     struct fulcrum_summary single; /* and of one, with as many actors */
     struct fulcrum_line_fit ask;   /* of an actor's CPU over 1 / actors */
+    struct fulcrum_summary lone;   /* the CPU of an actor that waits for nobody */
 };
 
 static void report_host(struct fulcrum_findings *findings, const char *path,
@@ -246,6 +247,13 @@ static void report_host(struct fulcrum_findings *findings, const char *path,
 
 static const char batch_path[] = "workload.host.per_batch_s";
 static const char request_path[] = "workload.host.per_request_s";
+
+/* What a run may well see instead: how long the kernel takes to wake a thread is
+ * another thing every second. */
+static double run_error(double standard_error, const struct fulcrum_summary *seen)
+{
+    return hypot(standard_error, seen->run_sd >= 0.0 ? seen->run_sd : 0.0);
+}
 
 /* Of n requests that the server waits for one wakes it. */
 static void report_actor(
@@ -260,8 +268,8 @@ static void report_actor(
         fulcrum_fit_find(&found->ask.fit, "per_item_s");
     report_host(
         findings, "workload.host.actor_s", each->value, each->standard_error, source);
-    report_host(findings, "workload.host.wake_s", waking->value, waking->standard_error,
-        source);
+    report_host(findings, "workload.host.wake_s", waking->value,
+        run_error(waking->standard_error, &found->lone), source);
 }
 
 static void report_server(
@@ -326,7 +334,8 @@ static void handoff_report(
         fulcrum_findings_medians(findings, &recording[ASK], sizes, SIZE_COUNT);
     struct hand_off found = {
         .items = fulcrum_findings_median(findings, &recording[MANY], ITEM_ACTORS),
-        .single = fulcrum_findings_median(findings, &recording[SERVER], ITEM_ACTORS)};
+        .single = fulcrum_findings_median(findings, &recording[SERVER], ITEM_ACTORS),
+        .lone = fulcrum_findings_median(findings, &recording[ASK], 1.0)};
     struct fulcrum_summary wake =
         fulcrum_findings_median(findings, &recording[WAKE], 0.0);
     struct fulcrum_summary delay =
@@ -334,10 +343,10 @@ static void handoff_report(
     if (server.count > 1 && ask.count > 1) {
         report_lines(&server, &ask, &found, findings);
         report_host(findings, "workload.host.server_wake_s", fmax(wake.median, 0.0),
-            wake.standard_error,
+            run_error(wake.standard_error, &wake),
             "from a lone actor's request until the server that waited has it");
         report_host(findings, "workload.host.delay_s", delay.median,
-            delay.standard_error,
+            run_error(delay.standard_error, &delay),
             "turn of a lone actor less both sides' CPU, a warm batch and the server's "
             "wake-up: the actor's wake-up, and batches slower after a pause");
     }

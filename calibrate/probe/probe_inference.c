@@ -240,8 +240,8 @@ static void inference_report(
 const struct fulcrum_probe fulcrum_probe_inference = {
     .what = "inference of a batch",
     .share = 0.22,
-    .headers = {[ALONE] = {"inference", "s", "batch", "alone", false, false, 0},
-        [BUSY] = {"inference", "s", "batch", "other side busy", true, false, 0}},
+    .headers = {[ALONE] = {"inference", "s", "batch", "alone", false, false, 0, true},
+        [BUSY] = {"inference", "s", "batch", "other side busy", true, false, 0, true}},
     .own_byte = sizeof(struct own),
     .open = inference_open,
     .close = inference_close,

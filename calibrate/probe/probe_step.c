@@ -668,7 +668,8 @@ static void step_report(
         used->used, used == &figures.busy ? " beside a busy learner" : "",
         own->other_count + 1, figures.reset_per_step,
         used->took_all ? 0 : used->disturbed,
-        used->took_all ? "; too few were undisturbed, so all count" : "");
+        used->took_all ? "; too few were undisturbed, so the faster half of all counts"
+                       : "");
     if (figures.cv > 0.0) {
         fulcrum_findings_parameter(findings, "workload.step.cv",
             &(struct fulcrum_parameter){.value = figures.cv,
@@ -685,8 +686,8 @@ static void step_report(
 const struct fulcrum_probe fulcrum_probe_step = {
     .what = "step time",
     .share = 0.16,
-    .headers = {[BLOCK] = {"actor_step", "s", NULL, "alone", false, false, 0},
-        [BUSY] = {"actor_step", "s", NULL, "other side busy", true, false, 0},
+    .headers = {[BLOCK] = {"actor_step", "s", NULL, "alone", false, false, 0, true},
+        [BUSY] = {"actor_step", "s", NULL, "other side busy", true, false, 0, true},
         [RESET] = {"reset", "s", NULL, "alone", false, false, 0},
         [SINGLE] = {"actor_step_single", "s", NULL, "alone", false, false,
             SINGLE_REPORT_MAX},

@@ -398,7 +398,7 @@ static enum fulcrum_status fit_curve(const struct fulcrum_cpu *cpu,
     return status;
 }
 
-/* What a real run pays on top of each step of an environment in another process. */
+/* What a step costs in a real run, of an environment in another process. */
 static void report_handed(
     const struct fulcrum_probe_state *state, struct fulcrum_findings *findings)
 {
@@ -410,13 +410,26 @@ static void report_handed(
         return;
     }
     fulcrum_findings_summary(findings, "actor_step_handed_over_s", "s", &handed);
-    fulcrum_findings_value(
-        findings, "actor_hand_over_s", "s", fmax(handed.median - mean_s->value, 0.0));
-    fulcrum_findings_note(findings, "actor_hand_over",
-        "environments live in processes of their own: steps are timed in runs that are "
-        "handed over as a whole; asked for one by one, by a lone actor that a server "
-        "answers, each costs actor_hand_over_s more CPU time, which "
-        "workload.step.mean_s does not contain");
+    double in_runs_s = mean_s->value;
+    double served_s = fmax(handed.median, in_runs_s);
+    double run_sd = handed.run_sd >= 0.0 ? handed.run_sd : 0.0;
+    fulcrum_findings_parameter(findings, "workload.step.mean_s",
+        &(struct fulcrum_parameter){.value = served_s,
+            .standard_error = hypot(handed.standard_error, run_sd),
+            .scale = FULCRUM_SCALE_LOG},
+        "environments in processes of their own: CPU time of a step that a lone actor "
+        "asks for when a server has answered; %.3g s of it in runs that are handed "
+        "over as a whole",
+        in_runs_s);
+    const struct fulcrum_parameter *cv =
+        fulcrum_calibration_parameter(findings->calibration, "workload.step.cv");
+    if (cv != NULL) {
+        struct fulcrum_parameter less = *cv;
+        less.value *= in_runs_s / served_s;
+        less.standard_error *= in_runs_s / served_s;
+        fulcrum_findings_parameter(findings, "workload.step.cv", &less,
+            "single steps and resets, CPU time, over one that is asked for");
+    }
 }
 
 static void threads_report(

@@ -233,7 +233,7 @@ static void train_report(
 const struct fulcrum_probe fulcrum_probe_train = {
     .what = "training step",
     .share = 0.20,
-    .headers = {{"train_step", "s", "train_step_flop", "alone", false, false, 0}},
+    .headers = {{"train_step", "s", "train_step_flop", "alone", false, false, 0, true}},
     .own_byte = sizeof(struct own),
     .open = train_open,
     .close = train_close,

@@ -213,6 +213,10 @@ enum fulcrum_status fulcrum_canary_close(struct fulcrum_canary *canary, double *
 /* One sample says nothing of its own error: a tenth is assumed. */
 #define LONE_SAMPLE_ERROR_REL 0.1
 
+/* Of a run, whose spread is told by no fewer than so many. */
+#define RUN_S      1.0
+#define RUNS_LEAST 4
+
 static void copy_text(char *out, size_t size, const char *text)
 {
     (void)snprintf(out, size, "%s", text != NULL ? text : "");
@@ -221,7 +225,7 @@ static void copy_text(char *out, size_t size, const char *text)
 void fulcrum_recording_init(struct fulcrum_recording *out,
     const struct fulcrum_recording_header *header, struct fulcrum_canary *canary)
 {
-    *out = (struct fulcrum_recording){.canary = canary};
+    *out = (struct fulcrum_recording){.is_work = header->is_work, .canary = canary};
     struct fulcrum_series *series = &out->header;
     copy_text(series->name, sizeof series->name, header->name);
     copy_text(series->unit, sizeof series->unit, header->unit);
@@ -248,8 +252,9 @@ enum fulcrum_status fulcrum_recording_add(struct fulcrum_recording *recording,
         recording->samples = grown;
         recording->capacity = capacity;
     }
-    recording->samples[recording->count] = *sample;
-    recording->count++;
+    struct fulcrum_sample *kept = &recording->samples[recording->count++];
+    *kept = *sample;
+    kept->taken_s = sample->taken_s > 0.0 ? sample->taken_s : fulcrum_wall_s();
     return FULCRUM_OK;
 }
 
@@ -328,16 +333,55 @@ static enum fulcrum_status summarise(const double *values, size_t count,
     return FULCRUM_OK;
 }
 
+/*
+ * Where runs of a second land: the medians of all samples at `x`, second by second. A
+ * median over a minute is known to far less than what a run sees of a machine that is
+ * now slower, now faster. `room`: for twice as many values.
+ */
+static void find_runs(const struct fulcrum_recording *recording, double x, double *room,
+    struct fulcrum_summary *out)
+{
+    double *run = room + recording->count;
+    double second = (double)NAN;
+    size_t count = 0;
+    size_t runs = 0;
+    for (size_t i = 0; i <= recording->count; i++) {
+        bool is_end = i == recording->count;
+        if (!is_end && !is_at(&recording->samples[i], x)) {
+            continue;
+        }
+        double now =
+            is_end ? (double)NAN : floor(recording->samples[i].taken_s / RUN_S);
+        if (count > 0 && !(now <= second)) {
+            run[runs++] = fulcrum_statistics_median(room, count);
+            count = 0;
+        }
+        second = now;
+        if (!is_end) {
+            room[count++] = recording->samples[i].value;
+        }
+    }
+    if (runs >= RUNS_LEAST) {
+        out->run_median = fulcrum_statistics_median(run, runs);
+        for (size_t i = 0; i < runs; i++) {
+            run[i] = fabs(run[i] - out->run_median);
+        }
+        out->run_sd = FULCRUM_DISTANCE_SD * fulcrum_statistics_median(run, runs);
+    }
+}
+
 double *fulcrum_recording_values(const struct fulcrum_recording *recording, double x,
     size_t enough, struct fulcrum_summary *out)
 {
     const double unknown = (double)NAN;
-    double *values = calloc(recording->count + 1, sizeof *values);
+    double *values = calloc(2 * recording->count + 1, sizeof *values);
     *out = (struct fulcrum_summary){.median = unknown,
         .lo = unknown,
         .hi = unknown,
         .mean = unknown,
-        .standard_error = unknown};
+        .standard_error = unknown,
+        .run_median = unknown,
+        .run_sd = unknown};
     if (values != NULL) {
         size_t all = collect(recording, x, true, values);
         size_t calm = collect(recording, x, false, values);
@@ -353,8 +397,15 @@ enum fulcrum_status fulcrum_recording_summary(const struct fulcrum_recording *re
 {
     double *values = fulcrum_recording_values(recording, x, CALM_ENOUGH, out);
     TRY_MEMORY(values, err, "summary of %s", recording->header.name);
+    if (out->took_all && recording->is_work) {
+        gsl_sort(values, 1, out->used);
+        out->used = (out->used + 1) / 2;
+    }
     enum fulcrum_status status =
         out->used > 0 ? summarise(values, out->used, out, err) : FULCRUM_OK;
+    if (out->used > 0 && status == FULCRUM_OK) {
+        find_runs(recording, x, values, out);
+    }
     free(values);
     return status;
 }

@@ -861,12 +861,34 @@ static enum fulcrum_status predict_stages(struct fulcrum_predictor *predictor,
     return FULCRUM_OK;
 }
 
+/* Points say themselves how fast the machine was, but for what it changed meanwhile. */
+static enum fulcrum_status add_drift(const struct fulcrum_reference *reference,
+    const struct fulcrum_calibration *calibration, struct fulcrum_calibration **out,
+    struct fulcrum_error *err)
+{
+    const struct fulcrum_parameter *then =
+        fulcrum_calibration_parameter(calibration, "run.drift");
+    struct fulcrum_parameter drift = {.path = "run.drift",
+        .value = 1.0,
+        .scale = FULCRUM_SCALE_LOG,
+        .origin = FULCRUM_ORIGIN_MEASURED};
+    drift.standard_error = hypot(
+        then != NULL ? then->standard_error / then->value : 0.0, reference->drift_sd);
+    if (*out == NULL) {
+        TRY(fulcrum_calibration_new(out, err));
+    }
+    return fulcrum_calibration_add_parameter(*out, &drift, err);
+}
+
 /* The discrepancy that goes with a calibration, learnt without the reference. */
 static enum fulcrum_status load_discrepancy(const struct fulcrum_reference *reference,
     const struct fulcrum_calibration *calibration, struct fulcrum_calibration **out,
     struct fulcrum_error *err)
 {
     TRY(fulcrum_discrepancy_load(&calibration, 1, out, err));
+    if (reference->drift_sd > 0.0) {
+        TRY(add_drift(reference, calibration, out, err));
+    }
     for (size_t i = 0; *out != NULL && i < (*out)->parameter_count; i++) {
         struct fulcrum_parameter parameter = (*out)->parameters[i];
         char name[FULCRUM_DISCREPANCY_NAME_SIZE];

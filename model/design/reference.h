@@ -67,6 +67,8 @@ struct fulcrum_series_calibration {
     char calibration[FULCRUM_REFERENCE_CALIBRATION_SIZE]; /* preset's name, or a path */
 };
 
+#define FULCRUM_REFERENCE_DRIFT_SD_MOST 2.0
+
 struct fulcrum_reference {
     char name[64];
     char title[160];
@@ -79,6 +81,7 @@ struct fulcrum_reference {
     struct fulcrum_design design; /* both, fields at their fallback where not given */
     enum fulcrum_predictor_kind predictor;
     double frame_skip; /* of what was published; frames are steps by now */
+    double drift_sd;   /* of ln(speed), pieces from window to window; 0: not known */
     bool is_relative;  /* observed ratios refer to point `relative_to` */
     size_t relative_to;
     size_t point_count;

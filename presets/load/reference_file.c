@@ -395,6 +395,18 @@ static void read_frame_skip(const struct fulcrum_node *node, void *loaded)
         FULCRUM_REFERENCE_FRAME_SKIP_MOST);
 }
 
+static void read_drift_sd(const struct fulcrum_node *node, void *loaded)
+{
+    struct fulcrum_reference *reference = loaded;
+    double sd = fulcrum_node_value(node);
+    if (sd >= 0.0 && sd <= FULCRUM_REFERENCE_DRIFT_SD_MOST) {
+        reference->drift_sd = sd;
+        return;
+    }
+    fulcrum_node_fault(node, FULCRUM_ERR_RANGE, "expected a number from 0 to %g",
+        FULCRUM_REFERENCE_DRIFT_SD_MOST);
+}
+
 /* Follows the points in the table: it counts them. */
 static void read_relative_to(const struct fulcrum_node *node, void *loaded)
 {
@@ -485,6 +497,7 @@ static const struct fulcrum_file_part parts[] = {
     {{.key = "predictor"}, read_predictor, false},
     {OPTIONAL_TEXT(not_predicted), NULL, false},
     {{.key = "frame_skip", .is_optional = true}, read_frame_skip, false},
+    {{.key = "drift_sd", .is_optional = true}, read_drift_sd, false},
     {{.key = "points"}, read_points, false},
     {{.key = "relative_to", .is_optional = true}, read_relative_to, false},
     {{.key = "calibrations", .is_optional = true}, read_calibrations, false},
@@ -619,6 +632,9 @@ enum fulcrum_status fulcrum_reference_save(const struct fulcrum_reference *refer
         root, "predictor", fulcrum_predictor_name((int)reference->predictor));
     add_text(root, "not_predicted", reference->not_predicted);
     fulcrum_json_add_number(root, "frame_skip", 1.0);
+    if (reference->drift_sd > 0.0) {
+        fulcrum_json_add_number(root, "drift_sd", reference->drift_sd);
+    }
     if (reference->is_relative) {
         fulcrum_json_add_number(root, "relative_to", (double)reference->relative_to);
     }

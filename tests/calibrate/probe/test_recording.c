@@ -144,6 +144,49 @@ RECORDING_TEST(test_all_samples_count_where_few_are_undisturbed)
     assert_close("four are enough", summary.median, 1.0, 1e-12);
 }
 
+/* Whatever disturbs work adds to its time: the faster samples are nearest to it. */
+RECORDING_TEST(test_the_faster_half_of_work_counts_where_few_are_undisturbed)
+{
+    recording->is_work = true;
+    for (int i = 0; i < 9; i++) {
+        add(recording, 1.0, 1.0 + (double)(i * 4 % 9), 1.3);
+    }
+    struct fulcrum_summary summary = summarise(recording, 1.0);
+    CU_ASSERT_EQUAL(summary.took_all, 1);
+    CU_ASSERT_EQUAL(summary.used, 5);
+    assert_close("median", summary.median, 3.0, 1e-12);
+    /* Where enough are undisturbed it makes no difference. */
+    for (int i = 0; i < 20; i++) {
+        add(recording, 2.0, 2.0 + 0.01 * i, 1.0);
+    }
+    assert_close("calm", summarise(recording, 2.0).median, 2.095, 1e-12);
+}
+
+/* Seconds of 2, 3, 4, 3 and 10, several samples each, samples of another place between
+ * them: half of all seconds lie within 1 of their median. */
+RECORDING_TEST(test_runs_see_the_machine_second_by_second)
+{
+    static const double seconds[] = {2.0, 3.0, 4.0, 3.0, 10.0};
+    CU_ASSERT(isnan(summarise(recording, 1.0).run_sd));
+    for (size_t i = 0; i < LENGTH(seconds); i++) {
+        CU_ASSERT(i > 3 || isnan(summarise(recording, 1.0).run_sd));
+        for (int k = 0; k < 3; k++) {
+            struct fulcrum_sample sample = {.x = 1.0,
+                .value = seconds[i] + 0.1 * (double)(k - 1),
+                .canary_s = 1e-3,
+                .taken_s = 100.0 + (double)i + 0.2 * (double)k};
+            ASSERT_OK(fulcrum_recording_add(recording, &sample, NULL));
+            sample.x = 2.0;
+            sample.value = 77.0;
+            ASSERT_OK(fulcrum_recording_add(recording, &sample, NULL));
+        }
+    }
+    struct fulcrum_summary summary = summarise(recording, 1.0);
+    assert_close("where runs land", summary.run_median, 3.0, 1e-12);
+    assert_close("and how far about it", summary.run_sd, 1.4826, 1e-12);
+    assert_close("steady", summarise(recording, 2.0).run_sd, 0.0, 0.0);
+}
+
 RECORDING_TEST(test_summary_of_few_samples)
 {
     struct fulcrum_summary summary = summarise(recording, 1.0);

@@ -53,11 +53,12 @@ TEST(test_all_faults_of_a_file_are_named_in_one_go)
 {
     static const char content[] =
         "{" SCHEMA NAMED SOURCE "\"predictor\":\"x\",\"frame_skip\":0,"
-        "\"machine\":\"dgx-0\",\"relative_to\":5,\"points\":[{\"set\":{\"a.b\":1},"
+        "\"drift_sd\":-0.1,\"machine\":\"dgx-0\",\"relative_to\":5,\"points\":[{"
+        "\"set\":{\"a.b\":1},"
         "\"observed\":{\"gpu_w\":{\"value\":-1,\"half_width\":-1}}}]}";
     static const char *const parts[] = {"predictor = \"x\"", "frame_skip = 0",
-        "machine = \"dgx-0\"", "relative_to = 5", "set.a.b: no field is called so",
-        "gpu_w.value = -1", "gpu_w.half_width = -1"};
+        "drift_sd = -0.1", "machine = \"dgx-0\"", "relative_to = 5",
+        "set.a.b: no field is called so", "gpu_w.value = -1", "gpu_w.half_width = -1"};
     struct scratch scratch = scratch_new();
     struct fulcrum_reference *reference = NULL;
     struct fulcrum_error err = {FULCRUM_OK, ""};
@@ -428,6 +429,7 @@ static struct fulcrum_reference odd_reference(void)
         .note = "a tab\there",
         .predictor = FULCRUM_PREDICTOR_NONE,
         .frame_skip = 1.0,
+        .drift_sd = 0.07,
         .is_relative = 1,
         .relative_to = 1,
         .point_count = 2,
@@ -446,6 +448,7 @@ TEST(test_odd_text_and_numbers_survive)
     ASSERT_OK(fulcrum_reference_save(&odd, path, NULL));
     struct fulcrum_reference *read = load(path);
     assert_same(read, &odd);
+    assert_close("drift", read->drift_sd, odd.drift_sd, 0.0);
     fulcrum_reference_free(read);
     scratch_free(&scratch);
 }
