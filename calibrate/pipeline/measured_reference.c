@@ -298,10 +298,26 @@ static void settle_speed(const struct fulcrum_measurement *found, size_t offset,
     }
 }
 
+/* Distances of a piece's windows from the settled speed of their point, in ln. */
+static size_t distances_of(const struct fulcrum_measured *item, size_t offset,
+    const struct fulcrum_measure_window *now, double *out)
+{
+    double usual = number_at(now, offset);
+    size_t count = 0;
+    for (size_t i = 0; item->windows != NULL && i < item->window_count; i++) {
+        double value = number_at(&item->windows[i], offset);
+        bool counts = value > 0.0 && usual > 0.0 && fulcrum_measured_counts(item, i);
+        if (counts) {
+            out[count++] = fabs(log(value / usual));
+        }
+    }
+    return count;
+}
+
 /*
  * How far the medians of so many windows may be off, in ln(speed), as each window saw
- * another machine: about the settled speed of the point, robustly; over the kinds of
- * pieces that were timed. `room` has place for a number a window.
+ * another machine; robust, and over the kinds of pieces that were timed. `room` has
+ * place for a number a window.
  */
 static double drift_sd(const struct fulcrum_measurement *found,
     const struct fulcrum_measure_window *now, double *room)
@@ -314,16 +330,10 @@ static double drift_sd(const struct fulcrum_measurement *found,
         size_t count = 0;
         double points = 0.0;
         for (size_t i = 0; i < found->count; i++) {
-            const struct fulcrum_measured *item = &found->items[i];
-            double usual = number_at(&now[i], pieces[k]);
-            size_t before = count;
-            for (size_t j = 0; item->windows != NULL && j < item->window_count; j++) {
-                double value = number_at(&item->windows[j], pieces[k]);
-                if (value > 0.0 && usual > 0.0 && fulcrum_measured_counts(item, j)) {
-                    room[count++] = fabs(log(value / usual));
-                }
-            }
-            points += count > before ? 1.0 : 0.0;
+            size_t more =
+                distances_of(&found->items[i], pieces[k], &now[i], room + count);
+            count += more;
+            points += more > 0 ? 1.0 : 0.0;
         }
         if (count > 0) {
             double each = FULCRUM_DISTANCE_SD * fulcrum_statistics_median(room, count);
