@@ -58,26 +58,39 @@ enum fulcrum_status fulcrum_fail_in(
     return status;
 }
 
-void fulcrum_check_range(struct fulcrum_error *faults, const char *where,
-    const struct fulcrum_range *range, double value)
+static bool is_good(const struct fulcrum_range *range, double value)
 {
     /* Written so that NaN fails every comparison. */
     bool is_inside = value >= range->low && value <= range->high;
     bool is_open = range->kind == FULCRUM_RANGE_POSITIVE;
     bool is_whole = range->kind == FULCRUM_RANGE_WHOLE;
     bool or_zero = range->kind == FULCRUM_RANGE_OR_ZERO;
-    bool is_good = is_inside ? (!is_open || value > range->low) &&
-                                   (!is_whole || floor(value) >= value)
-                             : or_zero && value == 0.0;
-    if (!is_good && or_zero) {
+    return is_inside ? (!is_open || value > range->low) &&
+                           (!is_whole || floor(value) >= value)
+                     : or_zero && value == 0.0;
+}
+
+static void tell_range(struct fulcrum_error *faults, const char *where,
+    const struct fulcrum_range *range, double value)
+{
+    bool is_open = range->kind == FULCRUM_RANGE_POSITIVE;
+    if (range->kind == FULCRUM_RANGE_OR_ZERO) {
         (void)fulcrum_fail_more(faults, FULCRUM_ERR_RANGE,
             "%s%s = %g is neither 0 nor inside [%g, %g]", where, range->name, value,
             range->low, range->high);
-    } else if (!is_good) {
+    } else {
         (void)fulcrum_fail_more(faults, FULCRUM_ERR_RANGE,
             "%s%s = %g is outside %s%g, %g]%s", where, range->name, value,
             is_open ? "(" : "[", range->low, range->high,
-            is_whole ? " or not whole" : "");
+            range->kind == FULCRUM_RANGE_WHOLE ? " or not whole" : "");
+    }
+}
+
+void fulcrum_check_range(struct fulcrum_error *faults, const char *where,
+    const struct fulcrum_range *range, double value)
+{
+    if (!is_good(range, value)) {
+        tell_range(faults, where, range, value);
     }
 }
 
@@ -87,7 +100,9 @@ void fulcrum_check_ranges(struct fulcrum_error *faults, const char *where,
     for (size_t i = 0; i < count; i++) {
         double value;
         memcpy(&value, (const char *)object + ranges[i].offset, sizeof value);
-        fulcrum_check_range(faults, where, &ranges[i], value);
+        if (!is_good(&ranges[i], value)) {
+            tell_range(faults, where, &ranges[i], value);
+        }
     }
 }
 

@@ -176,8 +176,8 @@ enum fulcrum_status fulcrum_design_check(
     fulcrum_error_clear(&found);
     for (size_t i = 0; i < sizeof needed / sizeof needed[0]; i++) {
         const char *member = (const char *)design + needed[i].offset;
-        FAULT_IF(is_needed(design, needed[i].when) &&
-                     isnan(*(const double *)(const void *)member),
+        FAULT_IF(isnan(*(const double *)(const void *)member) &&
+                     is_needed(design, needed[i].when),
             &found, FULCRUM_ERR_MISSING, "%s is not given: %s, or --set",
             needed[i].path, needed[i].hint);
     }

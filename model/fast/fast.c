@@ -18,22 +18,38 @@
 
 /* The throughput that no arrangement of a network's parts can exceed. */
 
-/* The most that n <= N actors get done, at the ends of c's pieces or on top of its bow.
- */
-static double most_rate(
+/* The most that n <= N actors get done, and that one of them does. */
+struct most {
+    double all;
+    double each; /* often it is alone that an actor is fastest */
+};
+
+static void add_count(
+    struct most *most, const struct fulcrum_cpu_station *cpu, double n)
+{
+    double rate = fulcrum_cpu_capacity(cpu, n);
+    most->all = fulcrum_max(most->all, rate);
+    most->each =
+        fulcrum_max(most->each, rate / fulcrum_min(n, fulcrum_cpu_servers(cpu)));
+}
+
+/* At the ends of c's pieces, or on top of its bow. */
+static struct most most_of(
     const struct fulcrum_network *network, const struct fulcrum_cpu_drain *drain)
 {
     double actors = network->actors;
-    double most = fulcrum_cpu_capacity(&network->cpu, actors);
+    struct most most = {0.0, 0.0};
+    add_count(&most, &network->cpu, 1.0);
+    add_count(&most, &network->cpu, actors);
     const struct fulcrum_drain_piece *bow = &drain->piece[0];
     if (bow->slope < 0.0) {
         double top = fulcrum_min(actors, -0.5 * bow->rate / bow->slope);
         top = drain->count > 1 ? fulcrum_min(top, drain->piece[1].low) : top;
-        most = fulcrum_max(most, fulcrum_cpu_capacity(&network->cpu, top));
+        add_count(&most, &network->cpu, fulcrum_max(1.0, top));
     }
     for (size_t i = 1; i < drain->count; i++) {
-        double n = fulcrum_min(actors, drain->piece[i].low);
-        most = fulcrum_max(most, fulcrum_cpu_capacity(&network->cpu, n));
+        double n = fulcrum_max(1.0, fulcrum_min(actors, drain->piece[i].low));
+        add_count(&most, &network->cpu, n);
     }
     return most;
 }
@@ -83,19 +99,10 @@ double fulcrum_ceiling_per_s(
         double beside = fulcrum_min(fulcrum_sharing_stretch(training) - 1.0, 1.0);
         served_s = fulcrum_max(served_s, beside * gpu.item_s + train_s);
     }
-    double needed_s =
-        fulcrum_max(served_s, network->step.mean_s / most_rate(network, drain));
-    /* The most that a single actor can get done: often it is alone that it is fastest.
-     */
-    double servers = fulcrum_cpu_servers(&network->cpu);
-    double most = fulcrum_cpu_capacity(&network->cpu, 1.0) / fulcrum_min(1.0, servers);
-    for (size_t i = 1; i < drain->count; i++) {
-        double n = fulcrum_max(1.0, fulcrum_min(network->actors, drain->piece[i].low));
-        most = fulcrum_max(
-            most, fulcrum_cpu_capacity(&network->cpu, n) / fulcrum_min(n, servers));
-    }
-    double round_s =
-        network->step.mean_s / most + host.batch_s + gpu.batch_s + network->delay_s;
+    struct most most = most_of(network, drain);
+    double needed_s = fulcrum_max(served_s, network->step.mean_s / most.all);
+    double round_s = network->step.mean_s / most.each + host.batch_s + gpu.batch_s +
+                     network->delay_s;
     return 1.0 / fulcrum_max(needed_s, round_s / network->actors);
 }
 

@@ -238,11 +238,10 @@ static void check_capacity(
         return;
     }
     for (size_t i = 0; i < cpu->capacity_count; i++) {
-        char name[40];
-        (void)snprintf(name, sizeof name, "cpu.capacity[%zu]", i);
-        const struct fulcrum_range value = {
-            name, 0, LEAST_RATE, MOST_RATE, FULCRUM_RANGE_REAL};
-        fulcrum_check_range(faults, "", &value, cpu->capacity[i]);
+        double rate = cpu->capacity[i];
+        FAULT_IF(!(rate >= LEAST_RATE && rate <= MOST_RATE), faults, FULCRUM_ERR_RANGE,
+            "cpu.capacity[%zu] = %g is outside [%g, %g]", i, rate, LEAST_RATE,
+            MOST_RATE);
     }
 }
 
