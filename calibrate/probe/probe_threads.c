@@ -417,9 +417,8 @@ static void report_handed(
         &(struct fulcrum_parameter){.value = served_s,
             .standard_error = hypot(handed.standard_error, run_sd),
             .scale = FULCRUM_SCALE_LOG},
-        "environments in processes of their own: CPU time of a step that a lone actor "
-        "asks for when a server has answered; %.3g s of it in runs that are handed "
-        "over as a whole",
+        "CPU time of a step in a process of its own that a lone actor asks for once a "
+        "server has answered; in runs that are handed over as a whole: %.3g s",
         in_runs_s);
     const struct fulcrum_parameter *cv =
         fulcrum_calibration_parameter(findings->calibration, "workload.step.cv");
