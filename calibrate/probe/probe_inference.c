@@ -17,14 +17,15 @@
 #include "model/try.h"
 
 /* A sample repeats a batch until it lasts so long. */
-#define BLOCK_S 0.005
+#define BLOCK_S 0.01
 
 /*
  * In a run one batch follows another. The canary and batches of other sizes leave
- * caches and branch predictors in another state, which takes so long to pass: the first
- * batches of one observation were twice as slow as the tenth.
+ * caches and branch predictors in another state, which takes so long to pass: batches
+ * of one observation were up to twice as slow at first as the tenth, and where weights
+ * exceed the second-level cache the fourth is the first to be within 5 %.
  */
-#define WARM_UP_S 0.006
+#define WARM_UP_S 0.015
 
 /* Part of a visit with actors stepping on the other cores. */
 #define BUSY_FRAC 0.35
@@ -133,7 +134,7 @@ static enum fulcrum_status inference_visit(
     /* The sizes between, once a visit has time for several samples of each main one. */
     double pass_s = 0.0;
     for (size_t i = 0; i < own->size_count; i++) {
-        pass_s += fmax(own->rough_s[i], BLOCK_S) + 0.001;
+        pass_s += fmax(own->rough_s[i], WARM_UP_S) + fmax(own->rough_s[i], BLOCK_S);
     }
     if (own->sizes == main_sizes && PASSES_FOR_ALL * pass_s < slice_s) {
         own->sizes = all_sizes;
