@@ -553,8 +553,8 @@ static enum fulcrum_status add_drifts(const struct fulcrum_recording *recording,
             continue;
         }
         TRY(fulcrum_recording_summary(recording, recording->samples[i].x, &there, err));
-        if (there.run_median > 0.0 && there.median > 0.0) {
-            drifts->slowdown[drifts->count] = there.run_median / there.median;
+        if (there.run_median > 0.0 && there.typical > 0.0) {
+            drifts->slowdown[drifts->count] = there.run_median / there.typical;
             drifts->sd[drifts->count++] = there.run_sd / there.run_median;
         }
     }

@@ -60,9 +60,9 @@ struct fulcrum_medians fulcrum_findings_medians(struct fulcrum_findings *finding
     for (size_t i = 0; i < count; i++) {
         struct fulcrum_summary summary =
             fulcrum_findings_median(findings, recording, x[i]);
-        if (summary.used > 0 && summary.median > 0.0) {
+        if (summary.used > 0 && summary.typical > 0.0) {
             out.x[out.count] = x[i];
-            out.value[out.count++] = summary.median;
+            out.value[out.count++] = summary.typical;
         }
     }
     return out;
@@ -71,7 +71,7 @@ struct fulcrum_medians fulcrum_findings_medians(struct fulcrum_findings *finding
 void fulcrum_findings_summary(struct fulcrum_findings *findings, const char *name,
     const char *unit, const struct fulcrum_summary *summary)
 {
-    struct fulcrum_quantity quantity = quantity_of(name, unit, summary->median);
+    struct fulcrum_quantity quantity = quantity_of(name, unit, summary->typical);
     quantity.lo = summary->lo;
     quantity.hi = summary->hi;
     if (summary->used > 0) {

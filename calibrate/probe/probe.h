@@ -121,11 +121,11 @@ double fulcrum_recording_neediest(
     const struct fulcrum_recording *recording, const double *x, size_t count);
 
 struct fulcrum_summary {
-    double median;
+    double typical; /* median; of work a trimmed mean, which is what a run pays */
     double lo; /* 95 % interval of the median; below six samples least and most */
     double hi;
     double mean;
-    double standard_error; /* of the median */
+    double standard_error; /* of `typical` */
     double run_median;     /* of what runs of a second see; NAN: too few */
     double run_sd;         /* likewise, about that */
     size_t used;           /* samples behind it; 0: nothing there, the rest is NAN */
@@ -135,15 +135,15 @@ struct fulcrum_summary {
 
 /*
  * The undisturbed values at `x`, or all where these are fewer than `enough` and fewer
- * than half; `out`: which, its statistics unknown. Owned; NULL: no memory.
+ * than half, of work also where most readings of the canary were disturbed: a machine
+ * that is slow most of the time is so in a run, too, and times of one kind of work are
+ * to be of one mixture of states. `out`: which, its statistics unknown. Owned; NULL: no
+ * memory.
  */
 double *fulcrum_recording_values(const struct fulcrum_recording *recording, double x,
     size_t enough, struct fulcrum_summary *out);
 
-/*
- * Over these values, of which four are enough. Where disturbed ones must help, those of
- * work are the faster half: what they have in common is how long it takes undisturbed.
- */
+/* Over these values, of which four are enough. */
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_recording_summary(
     const struct fulcrum_recording *recording, double x, struct fulcrum_summary *out,
     struct fulcrum_error *err);

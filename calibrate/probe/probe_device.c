@@ -183,7 +183,7 @@ static void device_report(
         findings, "device_bandwidth_byte_per_s", "byte/s", &summary);
     if (summary.used > 0 && peak > 0.0) {
         fulcrum_findings_value(
-            findings, "device_bandwidth_frac", "", summary.median / peak);
+            findings, "device_bandwidth_frac", "", summary.typical / peak);
     }
     /* As built, like the machine presets; what a copy reaches is a quantity. */
     if (peak > 0.0) {

@@ -559,7 +559,7 @@ static size_t find_loads(const struct fulcrum_probe_state *state,
     size_t count = 0;
     if (summary.used > 0 && !idle->samples[0].marked) {
         loads[count++] =
-            (struct fulcrum_gpu_load){.sm_frac = 1, .watts = summary.median};
+            (struct fulcrum_gpu_load){.sm_frac = 1, .watts = summary.typical};
     }
     for (size_t i = 0; i < own->level_count; i++) {
         const struct level *level = &own->level[i];
@@ -571,7 +571,7 @@ static size_t find_loads(const struct fulcrum_probe_state *state,
                 .train_frac = is_inference ? 0 : level->busy_frac,
                 .inference_frac = is_inference ? level->busy_frac : 0,
                 .sm_frac = level->sm_frac,
-                .watts = summary.median};
+                .watts = summary.typical};
         }
     }
     return count;

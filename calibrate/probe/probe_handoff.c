@@ -283,7 +283,7 @@ static void report_server(
     const struct fulcrum_fit_estimate *item =
         fulcrum_fit_find(&found->line.fit, "per_item_s");
     /* Copying one observation more; 0 where it does not show. */
-    double more_s = found->items.median - found->single.median;
+    double more_s = found->items.typical - found->single.typical;
     double item_cost = found->items.used > 0 && found->single.used > 0
                            ? fmax(more_s / (ITEM_ACTORS * (ITEMS - 1.0)), 0.0)
                            : 0.0;
@@ -342,10 +342,10 @@ static void handoff_report(
         fulcrum_findings_median(findings, &recording[DELAY], 0.0);
     if (server.count > 1 && ask.count > 1) {
         report_lines(&server, &ask, &found, findings);
-        report_host(findings, "workload.host.server_wake_s", fmax(wake.median, 0.0),
+        report_host(findings, "workload.host.server_wake_s", fmax(wake.typical, 0.0),
             run_error(wake.standard_error, &wake),
             "from a lone actor's request until the server that waited has it");
-        report_host(findings, "workload.host.delay_s", delay.median,
+        report_host(findings, "workload.host.delay_s", delay.typical,
             run_error(delay.standard_error, &delay),
             "turn of a lone actor less both sides' CPU, a warm batch and the server's "
             "wake-up: the actor's wake-up, and batches slower after a pause");

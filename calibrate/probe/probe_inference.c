@@ -27,6 +27,12 @@
  */
 #define WARM_UP_S 0.015
 
+/*
+ * One sample in so many is of the batch that tells later runs how fast the machine is:
+ * its error is in all of them.
+ */
+#define CANARY_EVERY 4
+
 /* Part of a visit with actors stepping on the other cores. */
 #define BUSY_FRAC 0.35
 
@@ -102,12 +108,16 @@ static enum fulcrum_status sample_until(struct fulcrum_probe_state *state, size_
 {
     const struct own *own = state->own;
     const struct fulcrum_recording *recording = &state->recording[which];
+    size_t once = own->size_count + own->size_count / CANARY_EVERY;
     do {
-        TRY(sample_size(state, which,
-            fulcrum_recording_neediest(recording, own->sizes, own->size_count), err));
+        bool is_canary = recording->count % CANARY_EVERY == CANARY_EVERY - 1;
+        double size = is_canary ? FULCRUM_CANARY_BATCH
+                                : fulcrum_recording_neediest(
+                                      recording, own->sizes, own->size_count);
+        TRY(sample_size(state, which, size, err));
         /* Each size once, whatever it takes; then as long as there is time. */
     } while (fulcrum_bench_goes_on(
-        state->bench, recording->count < own->size_count ? HUGE_VAL : until_s));
+        state->bench, recording->count < once ? HUGE_VAL : until_s));
     return FULCRUM_OK;
 }
 
@@ -216,7 +226,7 @@ static void inference_report(
     struct fulcrum_summary canary = fulcrum_findings_median(
         findings, &state->recording[ALONE], FULCRUM_CANARY_BATCH);
     if (canary.used > 0 && !state->bench->learner_info.device.is_gpu) {
-        findings->calibration->machine.cpu.batch_canary_s = canary.median;
+        findings->calibration->machine.cpu.batch_canary_s = canary.typical;
     }
     if (alone.count >= 2) {
         report_line(&alone, fulcrum_clock_name(state->bench->learner->clock), findings);

@@ -532,7 +532,7 @@ static void report_training(
     for (size_t i = 0; i < own->size_count; i++) {
         double median =
             fulcrum_findings_median(findings, &state->recording[TRAIN], own->size[i])
-                .median;
+                .typical;
         if (median > 0.0) {
             steps.x[steps.count] = own->minibatch[i];
             steps.value[steps.count++] = median;
@@ -579,7 +579,7 @@ static void report_side_by_side(struct fulcrum_findings *findings,
     for (size_t i = 0; i < sizeof needed / sizeof needed[0]; i++) {
         at[needed[i]] =
             fulcrum_findings_median(findings, &state->recording[needed[i]], largest)
-                .median;
+                .typical;
     }
     double step_s =
         fmax(is_pool ? at[POOL] / stepped(own, largest) : at[CHILD], LEAST_S);
@@ -607,10 +607,10 @@ static void loop_report(
     const struct own *own = state->own;
     bool is_async = is_asynchronous(own->fact);
     double seen_s =
-        fulcrum_findings_median(findings, &state->recording[CALL], own->size[0]).median;
+        fulcrum_findings_median(findings, &state->recording[CALL], own->size[0]).typical;
     double spread_rel =
         fulcrum_findings_median(findings, &state->recording[SPREAD], own->size[0])
-            .median;
+            .typical;
     if (!(seen_s > 0.0)) {
         return;
     }

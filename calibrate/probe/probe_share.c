@@ -145,7 +145,7 @@ static void share_report(
         fulcrum_findings_median(findings, &state->recording[0], 0.0);
     if (summary.used > 0) {
         fulcrum_findings_parameter(findings, "workload.training.sharing_frac",
-            &(struct fulcrum_parameter){.value = fmin(fmax(summary.median, 0.05), 2.0),
+            &(struct fulcrum_parameter){.value = fmin(fmax(summary.typical, 0.05), 2.0),
                 .standard_error = summary.standard_error},
             "batches of 8 and small training steps, together on one core or device, "
             "over the same work alone");

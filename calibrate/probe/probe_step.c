@@ -596,13 +596,13 @@ static double short_block_cv(const struct fulcrum_probe_state *state, double mea
 static void report_busy(
     const struct step_figures *figures, struct fulcrum_findings *findings)
 {
-    if (figures->busy.used == 0 || !(figures->alone.median > 0.0)) {
+    if (figures->busy.used == 0 || !(figures->alone.typical > 0.0)) {
         return;
     }
     fulcrum_findings_summary(findings, "actor_step_alone_s", "s", &figures->alone);
     fulcrum_findings_summary(findings, "actor_step_busy_s", "s", &figures->busy);
     fulcrum_findings_value(findings, "actor_step_busy_rel", "",
-        figures->busy.median / figures->alone.median);
+        figures->busy.typical / figures->alone.typical);
 }
 
 static void report_means(const struct fulcrum_probe_state *state,
@@ -641,9 +641,9 @@ static void step_report(
     }
     /* Resets were timed alone; beside a busy learner they suffer as steps do. */
     double slowdown =
-        figures.alone.median > 0.0 ? figures.used->median / figures.alone.median : 1.0;
+        figures.alone.typical > 0.0 ? figures.used->typical / figures.alone.typical : 1.0;
     figures.reset_per_step = own->reset_count / own->step_count;
-    figures.mean_s = figures.used->median + slowdown * figures.reset_per_step * reset_s;
+    figures.mean_s = figures.used->typical + slowdown * figures.reset_per_step * reset_s;
     findings->calibration->machine.cpu.step_canary_s = figures.mean_s / slowdown;
     report_means(state, &figures, findings);
     if (times_singles(state->bench)) {
@@ -651,7 +651,7 @@ static void step_report(
     } else {
         figures.cv = short_block_cv(state, figures.mean_s);
         fulcrum_findings_value(
-            findings, "actor_step_median_s", "s", figures.used->median);
+            findings, "actor_step_median_s", "s", figures.used->typical);
         fulcrum_findings_note(findings, "actor_step_distribution",
             "steps too short to time one by one (a clock read costs %.2g s): the cv is "
             "from differences of neighbouring blocks of %.0f steps times the root of "
@@ -663,12 +663,12 @@ static void step_report(
         &(struct fulcrum_parameter){.value = figures.mean_s,
             .standard_error = used->standard_error,
             .scale = FULCRUM_SCALE_LOG},
-        "median of %zu blocks on one thread%s, environments in turn: %zu, CPU time, "
+        "mean of %zu blocks on one thread%s, environments in turn: %zu, CPU time, "
         "plus %.3g resets per step; %zu disturbed blocks set aside%s",
         used->used, used == &figures.busy ? " beside a busy learner" : "",
         own->other_count + 1, figures.reset_per_step,
         used->took_all ? 0 : used->disturbed,
-        used->took_all ? "; too few were undisturbed, so the faster half of all counts"
+        used->took_all ? "; too few were undisturbed, so all count"
                        : "");
     if (figures.cv > 0.0) {
         fulcrum_findings_parameter(findings, "workload.step.cv",

@@ -289,7 +289,7 @@ static struct curve_points find_points(
     double threads = state->bench->machine.cpu.thread_count;
     double at_threads = threads;
     points = (struct curve_points){
-        {1.0}, {summary.median}, .count = 1, .alone_per_s = summary.median};
+        {1.0}, {summary.typical}, .count = 1, .alone_per_s = summary.typical};
     fulcrum_findings_summary(findings, "throughput_1_per_s", "steps/s", &summary);
     for (size_t i = 1; i < own->count_count; i++) {
         summary = fulcrum_findings_median(
@@ -299,12 +299,12 @@ static struct curve_points find_points(
             (void)snprintf(name, sizeof name, "capacity_%.0f", own->count[i]);
             fulcrum_findings_summary(findings, name, "", &summary);
             points.x[points.count] = own->count[i];
-            points.y[points.count++] = summary.median * points.alone_per_s;
+            points.y[points.count++] = summary.typical * points.alone_per_s;
             /* What crowds cost is over cores that do not disturb each other. */
             if (own->crowd != NULL && own->count[i] > threads) {
                 points.y[points.count - 1] *= at_threads / threads;
             } else {
-                at_threads = summary.median;
+                at_threads = summary.typical;
             }
         }
     }
@@ -411,7 +411,7 @@ static void report_handed(
     }
     fulcrum_findings_summary(findings, "actor_step_handed_over_s", "s", &handed);
     double in_runs_s = mean_s->value;
-    double served_s = fmax(handed.median, in_runs_s);
+    double served_s = fmax(handed.typical, in_runs_s);
     double run_sd = handed.run_sd >= 0.0 ? handed.run_sd : 0.0;
     fulcrum_findings_parameter(findings, "workload.step.mean_s",
         &(struct fulcrum_parameter){.value = served_s,

@@ -194,7 +194,7 @@ static void train_report(
             findings, &state->recording[0], own->flop[own->plan.count - 1]);
         if (summary.used > 0) {
             fulcrum_findings_parameter(findings, step_path,
-                &(struct fulcrum_parameter){.value = summary.median,
+                &(struct fulcrum_parameter){.value = summary.typical,
                     .standard_error = summary.standard_error,
                     .scale = FULCRUM_SCALE_LOG},
                 "median %s time of %zu training steps of %.0f samples",

@@ -210,6 +210,9 @@ enum fulcrum_status fulcrum_canary_close(struct fulcrum_canary *canary, double *
 /* So many undisturbed samples tell more than any number of disturbed ones. */
 #define CALM_ENOUGH 4
 
+/* Of work, at either end: what a run pays is a mean, but not of a single hiccup. */
+#define TRIMMED_FRAC 0.1
+
 /* One sample says nothing of its own error: a tenth is assumed. */
 #define LONE_SAMPLE_ERROR_REL 0.1
 
@@ -256,6 +259,17 @@ enum fulcrum_status fulcrum_recording_add(struct fulcrum_recording *recording,
     *kept = *sample;
     kept->taken_s = sample->taken_s > 0.0 ? sample->taken_s : fulcrum_wall_s();
     return FULCRUM_OK;
+}
+
+/* Whether most readings lie above the usual time. */
+static bool is_restless(const struct fulcrum_canary *canary)
+{
+    size_t above = 0;
+    for (size_t i = 0; i < canary->count; i++) {
+        above +=
+            fulcrum_canary_rel(canary, canary->reading_s[i]) > FULCRUM_CANARY_LIMIT_REL;
+    }
+    return 2 * above > canary->count;
 }
 
 bool fulcrum_recording_disturbed(const struct fulcrum_recording *recording, size_t i)
@@ -322,21 +336,21 @@ static enum fulcrum_status summarise(const double *values, size_t count,
     TRY(fulcrum_statistics_of(&statistics, values, count, err));
     double spread_rel = fulcrum_statistics_spread_rel(&statistics);
     bool is_sure = isfinite(statistics.median_low) && isfinite(spread_rel);
-    out->median = statistics.median;
+    out->typical = statistics.median;
     out->mean = statistics.mean;
     out->lo = is_sure ? statistics.median_low : gsl_stats_min(values, 1, count);
     out->hi = is_sure ? statistics.median_high : gsl_stats_max(values, 1, count);
     double half =
         is_sure ? spread_rel * fabs(statistics.median) : 0.5 * (out->hi - out->lo);
     out->standard_error =
-        count > 1 ? half / NORMAL_95 : LONE_SAMPLE_ERROR_REL * fabs(out->median);
+        count > 1 ? half / NORMAL_95 : LONE_SAMPLE_ERROR_REL * fabs(out->typical);
     return FULCRUM_OK;
 }
 
 /*
- * Where runs of a second land: the medians of all samples at `x`, second by second. A
- * median over a minute is known to far less than what a run sees of a machine that is
- * now slower, now faster. `room`: for twice as many values.
+ * Where runs of a second land: the medians, of work the means, of all samples at `x`,
+ * second by second. A median over a minute is known to far less than what a run sees of
+ * a machine that is now slower, now faster. `room`: for twice as many values.
  */
 static void find_runs(const struct fulcrum_recording *recording, double x, double *room,
     struct fulcrum_summary *out)
@@ -353,7 +367,8 @@ static void find_runs(const struct fulcrum_recording *recording, double x, doubl
         double now =
             is_end ? (double)NAN : floor(recording->samples[i].taken_s / RUN_S);
         if (count > 0 && !(now <= second)) {
-            run[runs++] = fulcrum_statistics_median(room, count);
+            run[runs++] = recording->is_work ? gsl_stats_mean(room, 1, count)
+                                             : fulcrum_statistics_median(room, count);
             count = 0;
         }
         second = now;
@@ -375,7 +390,7 @@ double *fulcrum_recording_values(const struct fulcrum_recording *recording, doub
 {
     const double unknown = (double)NAN;
     double *values = calloc(2 * recording->count + 1, sizeof *values);
-    *out = (struct fulcrum_summary){.median = unknown,
+    *out = (struct fulcrum_summary){.typical = unknown,
         .lo = unknown,
         .hi = unknown,
         .mean = unknown,
@@ -386,7 +401,9 @@ double *fulcrum_recording_values(const struct fulcrum_recording *recording, doub
         size_t all = collect(recording, x, true, values);
         size_t calm = collect(recording, x, false, values);
         out->disturbed = all - calm;
-        out->took_all = calm < enough && 2 * calm < all;
+        out->took_all = recording->is_work && is_restless(recording->canary)
+                            ? calm < all
+                            : calm < enough && 2 * calm < all;
         out->used = out->took_all ? collect(recording, x, true, values) : calm;
     }
     return values;
@@ -397,12 +414,13 @@ enum fulcrum_status fulcrum_recording_summary(const struct fulcrum_recording *re
 {
     double *values = fulcrum_recording_values(recording, x, CALM_ENOUGH, out);
     TRY_MEMORY(values, err, "summary of %s", recording->header.name);
-    if (out->took_all && recording->is_work) {
-        gsl_sort(values, 1, out->used);
-        out->used = (out->used + 1) / 2;
-    }
     enum fulcrum_status status =
         out->used > 0 ? summarise(values, out->used, out, err) : FULCRUM_OK;
+    if (out->used > 0 && recording->is_work) {
+        gsl_sort(values, 1, out->used);
+        out->typical =
+            gsl_stats_trmean_from_sorted_data(TRIMMED_FRAC, values, 1, out->used);
+    }
     if (out->used > 0 && status == FULCRUM_OK) {
         find_runs(recording, x, values, out);
     }

@@ -119,11 +119,11 @@ RECORDING_TEST(test_disturbed_samples_do_not_move_the_median)
         add(recording, 1.0, 50.0, 1.3);
     }
     struct fulcrum_summary summary = summarise(recording, 1.0);
-    assert_close("median", summary.median, 2.095, 1e-12);
+    assert_close("median", summary.typical, 2.095, 1e-12);
     CU_ASSERT_EQUAL(summary.used, 20);
     CU_ASSERT_EQUAL(summary.disturbed, 15);
     CU_ASSERT_EQUAL(summary.took_all, 0);
-    CU_ASSERT(summary.lo < summary.median && summary.hi > summary.median);
+    CU_ASSERT(summary.lo < summary.typical && summary.hi > summary.typical);
     CU_ASSERT(summary.standard_error > 0.0);
 }
 
@@ -133,7 +133,7 @@ RECORDING_TEST(test_all_samples_count_where_few_are_undisturbed)
     add(recording, 1.0, 3.0, 1.3);
     add(recording, 1.0, 4.0, 1.3);
     struct fulcrum_summary summary = summarise(recording, 1.0);
-    assert_close("median", summary.median, 3.0, 1e-12);
+    assert_close("median", summary.typical, 3.0, 1e-12);
     CU_ASSERT_EQUAL(summary.took_all, 1);
     CU_ASSERT_EQUAL(summary.used, 3);
     for (int i = 0; i < 20; i++) {
@@ -141,7 +141,7 @@ RECORDING_TEST(test_all_samples_count_where_few_are_undisturbed)
     }
     summary = summarise(recording, 2.0);
     CU_ASSERT_EQUAL(summary.took_all, 0);
-    assert_close("four are enough", summary.median, 1.0, 1e-12);
+    assert_close("four are enough", summary.typical, 1.0, 1e-12);
 }
 
 /* Whatever disturbs work adds to its time: the faster samples are nearest to it. */
@@ -154,12 +154,12 @@ RECORDING_TEST(test_the_faster_half_of_work_counts_where_few_are_undisturbed)
     struct fulcrum_summary summary = summarise(recording, 1.0);
     CU_ASSERT_EQUAL(summary.took_all, 1);
     CU_ASSERT_EQUAL(summary.used, 5);
-    assert_close("median", summary.median, 3.0, 1e-12);
+    assert_close("median", summary.typical, 3.0, 1e-12);
     /* Where enough are undisturbed it makes no difference. */
     for (int i = 0; i < 20; i++) {
         add(recording, 2.0, 2.0 + 0.01 * i, 1.0);
     }
-    assert_close("calm", summarise(recording, 2.0).median, 2.095, 1e-12);
+    assert_close("calm", summarise(recording, 2.0).typical, 2.095, 1e-12);
 }
 
 /* Seconds of 2, 3, 4, 3 and 10, several samples each, samples of another place between
@@ -191,10 +191,10 @@ RECORDING_TEST(test_summary_of_few_samples)
 {
     struct fulcrum_summary summary = summarise(recording, 1.0);
     CU_ASSERT_EQUAL(summary.used, 0);
-    CU_ASSERT(isnan(summary.median));
+    CU_ASSERT(isnan(summary.typical));
     add(recording, 1.0, 4.0, 1.0);
     summary = summarise(recording, 1.0);
-    assert_close("median", summary.median, 4.0, 0.0);
+    assert_close("median", summary.typical, 4.0, 0.0);
     assert_close("error of a lone sample", summary.standard_error, 0.4, 1e-12);
     add(recording, 1.0, 6.0, 1.0);
     summary = summarise(recording, 1.0);
@@ -319,7 +319,7 @@ FINDINGS_TEST(test_what_may_be_nothing_has_no_logarithm)
 FINDINGS_TEST(test_quantities_have_their_intervals)
 {
     const struct fulcrum_summary summary = {
-        .median = 3.0, .lo = 2.5, .hi = 3.5, .used = 9};
+        .typical = 3.0, .lo = 2.5, .hi = 3.5, .used = 9};
     fulcrum_findings_summary(findings, "reset_mean_s", "s", &summary);
     fulcrum_findings_log(findings, "wide_s", 2.0, 4.0);
     fulcrum_findings_log(findings, "bare_s", 2.0, (double)NAN);
