@@ -35,6 +35,15 @@ double fulcrum_statistics_median(double *sample, size_t count)
     return count > 0 ? fulcrum_statistics_quantile(sample, count, 0.5) : (double)NAN;
 }
 
+double fulcrum_statistics_robust_sd(double *sample, size_t count)
+{
+    double middle = fulcrum_statistics_median(sample, count);
+    for (size_t i = 0; i < count; i++) {
+        sample[i] = fabs(sample[i] - middle);
+    }
+    return FULCRUM_DISTANCE_SD * fulcrum_statistics_median(sample, count);
+}
+
 size_t fulcrum_statistics_median_rank(size_t count)
 {
     /* Here the normal law is exact to a rank, and the binomial one slow. */

@@ -51,6 +51,9 @@ double fulcrum_statistics_quantile(const double *sorted, size_t count, double fr
 /* Sorts the sample; NAN where there is none. */
 double fulcrum_statistics_median(double *sample, size_t count);
 
+/* From the median distance to the median, which takes the sample's place. */
+double fulcrum_statistics_robust_sd(double *sample, size_t count);
+
 /*
  * Rank k in 1..count/2 such that the k-th smallest and the k-th largest sample enclose
  * the true median with at least 95 %, by the binomial law; 0 if no pair does.

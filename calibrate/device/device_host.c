@@ -148,10 +148,16 @@ static blasint blas_int(size_t count)
  * kernel/x86_64/sgemm_small_kernel_permit_skylakex.c), so that products with few rows
  * take half the time in blocks of columns that keep to them. With other kernels each
  * block is copied, which took up to five times as long as no blocks; there the fewest
- * rows are multiplied one by one.
+ * rows are multiplied one by one, unless both are slow.
  */
 enum { FEW_ROWS = 12, SMALL_TERM_COUNT = 1000000, SMALL_RESULT_COUNT = 1200 };
 enum { FEWEST_ROWS = 4 };
+
+/* What OpenBLAS falls back on where it does not know an x86-64 processor. */
+static bool has_oldest_kernels(void)
+{
+    return strcmp(openblas_get_corename(), "Prescott") == 0;
+}
 
 static bool has_small_kernels(void)
 {
@@ -180,7 +186,7 @@ static size_t block_of(const struct fulcrum_device_product *product)
 
 static bool goes_by_row(const struct fulcrum_device_product *product)
 {
-    size_t most = has_small_kernels() ? 1 : FEWEST_ROWS;
+    size_t most = has_small_kernels() || has_oldest_kernels() ? 1 : FEWEST_ROWS;
     return product->row_count <= most && product->is_right_transposed &&
            !product->is_left_transposed;
 }
@@ -231,6 +237,21 @@ void fulcrum_products_use_one_thread(void)
     openblas_set_num_threads(1);
 }
 
+static const char *products_warning(void)
+{
+#if defined(__x86_64__)
+    if (has_oldest_kernels() && __builtin_cpu_supports("avx512f")) {
+        return "OpenBLAS does not know this processor and uses its oldest kernels, "
+               "which take several times as long: set OPENBLAS_CORETYPE=SkylakeX";
+    }
+    if (has_oldest_kernels() && __builtin_cpu_supports("avx2")) {
+        return "OpenBLAS does not know this processor and uses its oldest kernels, "
+               "which take several times as long: set OPENBLAS_CORETYPE=Haswell";
+    }
+#endif
+    return NULL;
+}
+
 /*
  * The library's version, the kernels it chose for this core, its threads, and the
  * environment variables in force that may have changed that choice.
@@ -276,6 +297,11 @@ static void tell_products(char *text, size_t size)
     (void)snprintf(text, size, "own kernels");
 }
 
+static const char *products_warning(void)
+{
+    return NULL;
+}
+
 #endif
 
 static enum fulcrum_status host_open(const struct fulcrum_device_options *options,
@@ -286,7 +312,7 @@ static enum fulcrum_status host_open(const struct fulcrum_device_options *option
     struct fulcrum_device_state *state = calloc(1, sizeof *state);
     TRY_MEMORY(state, err, "no memory for a device");
     fulcrum_products_use_one_thread();
-    *info = (struct fulcrum_device_info){.name = ""};
+    *info = (struct fulcrum_device_info){.name = "", .warning = products_warning()};
     tell_products(info->detail, sizeof info->detail);
     *out = state;
     return FULCRUM_OK;

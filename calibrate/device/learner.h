@@ -16,6 +16,7 @@ struct fulcrum_device_info {
     char name[96];
     char uuid[48];           /* "GPU-...", as NVML prints it; "" where it is not told */
     char detail[200];        /* driver, libraries and their versions: provenance */
+    const char *warning;     /* why it is slower than it could be; static, or NULL */
     bool is_gpu;             /* 0: its kernels run on the host's own cores */
     bool is_wide;            /* 1: wants thousands of items, side by side in memory */
     double sm_count;         /* of the whole device */

@@ -48,6 +48,9 @@
 #define LOOK_S    0.01
 #define WARM_UP_S 0.03
 
+/* Seconds that tell of the spread between runs. */
+#define RUNS_LEAST 4
+
 /* The distance between the seeds of actions, environments and weights. */
 #define SEED_STRIDE UINT64_C(0x9e3779b97f4a7c15)
 
@@ -438,6 +441,9 @@ static void note_backend(
             info->granted_sm_count, info->sm_count,
             info->is_gpu ? "SMs" : "compute units", info->detail);
     }
+    if (info->warning != NULL) {
+        fulcrum_findings_note(findings, "warning", "%s", info->warning);
+    }
     if (!info->is_gpu && info->granted_sm_count > 1.5) {
         fulcrum_findings_note(findings, "warning",
             "the learner's times are of %g cores together; the model takes each "
@@ -527,43 +533,9 @@ static void note_disturbance(
     }
 }
 
-/* The first sample at its place. */
-static bool is_first(const struct fulcrum_recording *recording, size_t sample)
-{
-    size_t i = 0;
-    while (fabs(recording->samples[i].x - recording->samples[sample].x) > 0.0) {
-        i++;
-    }
-    return i == sample;
-}
-
-/* What runs saw, beside how long the work takes undisturbed, place by place. */
-struct drifts {
-    double *slowdown;
-    double *sd; /* of ln(time) */
-    size_t count;
-};
-
-static enum fulcrum_status add_drifts(const struct fulcrum_recording *recording,
-    struct drifts *drifts, struct fulcrum_error *err)
-{
-    for (size_t i = 0; i < recording->count; i++) {
-        struct fulcrum_summary there;
-        if (!is_first(recording, i)) {
-            continue;
-        }
-        TRY(fulcrum_recording_summary(recording, recording->samples[i].x, &there, err));
-        if (there.run_median > 0.0 && there.typical > 0.0) {
-            drifts->slowdown[drifts->count] = there.run_median / there.typical;
-            drifts->sd[drifts->count++] = there.run_sd / there.run_median;
-        }
-    }
-    return FULCRUM_OK;
-}
-
 /*
- * How fast the machine was second by second, beside what undisturbed samples say: a run
- * lands wherever it is then. Medians over all places where the same work was timed.
+ * How fast the machine was second by second, beside what is taken for typical: a run
+ * lands wherever it is then. Over everything that timed the same work.
  */
 static enum fulcrum_status find_drift(
     const struct run *run, struct fulcrum_findings *findings)
@@ -574,30 +546,30 @@ static enum fulcrum_status find_drift(
             most += run->state[i].recording[j].count;
         }
     }
-    double *room = calloc(2 * most + 1, sizeof *room);
-    TRY_MEMORY(room, findings->err, "samples");
-    struct drifts drifts = {room, room + most, 0};
+    double *seconds = calloc(most + 1, sizeof *seconds);
+    TRY_MEMORY(seconds, findings->err, "seconds of a calibration");
+    size_t count = 0;
     enum fulcrum_status status = FULCRUM_OK;
     for (size_t i = 0; i < run->open_count && status == FULCRUM_OK; i++) {
         const struct fulcrum_recording *recording = run->state[i].recording;
         for (size_t j = 0; j < FULCRUM_PROBE_RECORDINGS && status == FULCRUM_OK; j++) {
             if (recording[j].is_work) {
-                status = add_drifts(&recording[j], &drifts, findings->err);
+                status = fulcrum_recording_slowdowns(
+                    &recording[j], seconds, &count, findings->err);
             }
         }
     }
-    if (status == FULCRUM_OK && drifts.count > 0) {
-        double speed = 1.0 / fulcrum_statistics_median(drifts.slowdown, drifts.count);
+    if (status == FULCRUM_OK && count >= RUNS_LEAST) {
+        double slowdown = fulcrum_statistics_median(seconds, count);
+        double sd = fulcrum_statistics_robust_sd(seconds, count);
         fulcrum_findings_parameter(findings, "run.drift",
-            &(struct fulcrum_parameter){.value = speed,
-                .standard_error =
-                    speed * fulcrum_statistics_median(drifts.sd, drifts.count),
+            &(struct fulcrum_parameter){.value = 1.0 / slowdown,
+                .standard_error = sd / (slowdown * slowdown),
                 .scale = FULCRUM_SCALE_LOG,
                 .origin = FULCRUM_ORIGIN_MEASURED},
-            "medians of seconds over those of undisturbed samples, %zu places",
-            drifts.count);
+            "work of %zu seconds over what is typical of it", count);
     }
-    free(room);
+    free(seconds);
     return status;
 }
 

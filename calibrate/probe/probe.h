@@ -122,12 +122,11 @@ double fulcrum_recording_neediest(
 
 struct fulcrum_summary {
     double typical; /* median; of work a trimmed mean, which is what a run pays */
-    double lo; /* 95 % interval of the median; below six samples least and most */
+    double lo;      /* 95 % interval of the median; below six samples least and most */
     double hi;
     double mean;
     double standard_error; /* of `typical` */
-    double run_median;     /* of what runs of a second see; NAN: too few */
-    double run_sd;         /* likewise, about that */
+    double run_sd;         /* of what runs of a second see; NAN: too few */
     size_t used;           /* samples behind it; 0: nothing there, the rest is NAN */
     size_t disturbed;      /* samples that were set aside, or would have been */
     bool took_all;         /* too few were undisturbed, so the others count, too */
@@ -146,6 +145,14 @@ double *fulcrum_recording_values(const struct fulcrum_recording *recording, doub
 /* Over these values, of which four are enough. */
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_recording_summary(
     const struct fulcrum_recording *recording, double x, struct fulcrum_summary *out,
+    struct fulcrum_error *err);
+
+/*
+ * How much longer the work of all places (value > 0) took than is typical there, as
+ * means of seconds. `out` has place for one a sample; they are added after `count`.
+ */
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_recording_slowdowns(
+    const struct fulcrum_recording *recording, double *out, size_t *count,
     struct fulcrum_error *err);
 
 /* What GPUs draw before a program takes one. */

@@ -607,7 +607,8 @@ static void loop_report(
     const struct own *own = state->own;
     bool is_async = is_asynchronous(own->fact);
     double seen_s =
-        fulcrum_findings_median(findings, &state->recording[CALL], own->size[0]).typical;
+        fulcrum_findings_median(findings, &state->recording[CALL], own->size[0])
+            .typical;
     double spread_rel =
         fulcrum_findings_median(findings, &state->recording[SPREAD], own->size[0])
             .typical;

@@ -99,7 +99,8 @@ static void pause_report(
     enum fulcrum_status status =
         fulcrum_fit_pause(&fit, after.x, after.value, after.count, &why);
     if (fulcrum_findings_fitted(findings, status, &why, name, "")) {
-        report_estimate(&fit, "cold", warm.typical, "workload.network.cold_s", findings);
+        report_estimate(
+            &fit, "cold", warm.typical, "workload.network.cold_s", findings);
         report_estimate(&fit, "cooling_s", 1.0, "workload.network.cooling_s", findings);
         fulcrum_findings_fit(findings, name, "1 + c p^2 / (p^2 + h^2)", &fit);
     }

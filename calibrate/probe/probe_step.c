@@ -640,10 +640,12 @@ static void step_report(
         return;
     }
     /* Resets were timed alone; beside a busy learner they suffer as steps do. */
-    double slowdown =
-        figures.alone.typical > 0.0 ? figures.used->typical / figures.alone.typical : 1.0;
+    double slowdown = figures.alone.typical > 0.0
+                          ? figures.used->typical / figures.alone.typical
+                          : 1.0;
     figures.reset_per_step = own->reset_count / own->step_count;
-    figures.mean_s = figures.used->typical + slowdown * figures.reset_per_step * reset_s;
+    figures.mean_s =
+        figures.used->typical + slowdown * figures.reset_per_step * reset_s;
     findings->calibration->machine.cpu.step_canary_s = figures.mean_s / slowdown;
     report_means(state, &figures, findings);
     if (times_singles(state->bench)) {
@@ -668,8 +670,7 @@ static void step_report(
         used->used, used == &figures.busy ? " beside a busy learner" : "",
         own->other_count + 1, figures.reset_per_step,
         used->took_all ? 0 : used->disturbed,
-        used->took_all ? "; too few were undisturbed, so all count"
-                       : "");
+        used->took_all ? "; too few were undisturbed, so all count" : "");
     if (figures.cv > 0.0) {
         fulcrum_findings_parameter(findings, "workload.step.cv",
             &(struct fulcrum_parameter){.value = figures.cv,

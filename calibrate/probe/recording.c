@@ -347,13 +347,18 @@ static enum fulcrum_status summarise(const double *values, size_t count,
     return FULCRUM_OK;
 }
 
+static double second_of(const struct fulcrum_sample *sample)
+{
+    return floor(sample->taken_s / RUN_S);
+}
+
 /*
- * Where runs of a second land: the medians, of work the means, of all samples at `x`,
- * second by second. A median over a minute is known to far less than what a run sees of
- * a machine that is now slower, now faster. `room`: for twice as many values.
+ * How far runs of a second are apart: medians of all samples at `x`, second by second.
+ * A median over a minute is known to far less than what a run sees of a machine that is
+ * now slower, now faster. `room`: for twice as many values.
  */
-static void find_runs(const struct fulcrum_recording *recording, double x, double *room,
-    struct fulcrum_summary *out)
+static double run_sd_of(
+    const struct fulcrum_recording *recording, double x, double *room)
 {
     double *run = room + recording->count;
     double second = (double)NAN;
@@ -364,11 +369,9 @@ static void find_runs(const struct fulcrum_recording *recording, double x, doubl
         if (!is_end && !is_at(&recording->samples[i], x)) {
             continue;
         }
-        double now =
-            is_end ? (double)NAN : floor(recording->samples[i].taken_s / RUN_S);
+        double now = is_end ? (double)NAN : second_of(&recording->samples[i]);
         if (count > 0 && !(now <= second)) {
-            run[runs++] = recording->is_work ? gsl_stats_mean(room, 1, count)
-                                             : fulcrum_statistics_median(room, count);
+            run[runs++] = fulcrum_statistics_median(room, count);
             count = 0;
         }
         second = now;
@@ -376,13 +379,7 @@ static void find_runs(const struct fulcrum_recording *recording, double x, doubl
             room[count++] = recording->samples[i].value;
         }
     }
-    if (runs >= RUNS_LEAST) {
-        out->run_median = fulcrum_statistics_median(run, runs);
-        for (size_t i = 0; i < runs; i++) {
-            run[i] = fabs(run[i] - out->run_median);
-        }
-        out->run_sd = FULCRUM_DISTANCE_SD * fulcrum_statistics_median(run, runs);
-    }
+    return runs >= RUNS_LEAST ? fulcrum_statistics_robust_sd(run, runs) : (double)NAN;
 }
 
 double *fulcrum_recording_values(const struct fulcrum_recording *recording, double x,
@@ -395,7 +392,6 @@ double *fulcrum_recording_values(const struct fulcrum_recording *recording, doub
         .hi = unknown,
         .mean = unknown,
         .standard_error = unknown,
-        .run_median = unknown,
         .run_sd = unknown};
     if (values != NULL) {
         size_t all = collect(recording, x, true, values);
@@ -422,8 +418,45 @@ enum fulcrum_status fulcrum_recording_summary(const struct fulcrum_recording *re
             gsl_stats_trmean_from_sorted_data(TRIMMED_FRAC, values, 1, out->used);
     }
     if (out->used > 0 && status == FULCRUM_OK) {
-        find_runs(recording, x, values, out);
+        out->run_sd = run_sd_of(recording, x, values);
     }
     free(values);
+    return status;
+}
+
+enum fulcrum_status fulcrum_recording_slowdowns(
+    const struct fulcrum_recording *recording, double *out, size_t *count,
+    struct fulcrum_error *err)
+{
+    const struct fulcrum_sample *samples = recording->samples;
+    double *typical = calloc(recording->count + 1, sizeof *typical);
+    TRY_MEMORY(typical, err, "slowdowns of %s", recording->header.name);
+    enum fulcrum_status status = FULCRUM_OK;
+    for (size_t i = 0; i < recording->count && status == FULCRUM_OK; i++) {
+        size_t first = 0;
+        while (!is_at(&samples[first], samples[i].x)) {
+            first++;
+        }
+        if (first == i) {
+            struct fulcrum_summary there;
+            status = fulcrum_recording_summary(recording, samples[i].x, &there, err);
+            typical[i] = there.typical;
+        } else {
+            typical[i] = typical[first];
+        }
+    }
+    for (size_t i = 0, from = 0; i < recording->count && status == FULCRUM_OK; i++) {
+        bool is_last = i + 1 == recording->count ||
+                       second_of(&samples[i + 1]) > second_of(&samples[i]);
+        if (is_last) {
+            double sum = 0.0;
+            for (size_t j = from; j <= i; j++) {
+                sum += typical[j] > 0.0 ? samples[j].value / typical[j] : 1.0;
+            }
+            out[(*count)++] = sum / (double)(i + 1 - from);
+            from = i + 1;
+        }
+    }
+    free(typical);
     return status;
 }

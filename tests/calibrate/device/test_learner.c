@@ -376,6 +376,26 @@ TEST(test_backend_names_what_may_change_its_speed)
     CU_ASSERT_PTR_NOT_NULL(strstr(info.device.detail, "OPENBLAS_CORETYPE=Haswell"));
 }
 
+/* OpenBLAS 0.3.21 takes processors newer than itself for one of 2004. */
+TEST(test_a_processor_that_openblas_does_not_know_is_told)
+{
+    struct fulcrum_learner_info info;
+    struct fulcrum_learner_state *state = open_here(cpu, &small_mlp, &info);
+    if (state == NULL) {
+        return;
+    }
+    cpu->close(state);
+    bool is_slow = false;
+#if defined(__x86_64__)
+    is_slow = strstr(info.device.detail, "kernels Prescott") != NULL &&
+              __builtin_cpu_supports("avx2");
+#endif
+    CU_ASSERT_EQUAL(info.device.warning != NULL, is_slow);
+    if (is_slow) {
+        CU_ASSERT_PTR_NOT_NULL(strstr(info.device.warning, "OPENBLAS_CORETYPE="));
+    }
+}
+
 /* GSL brings functions of the same names, which are many times slower. */
 TEST(test_products_are_those_of_openblas)
 {
