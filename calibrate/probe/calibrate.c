@@ -501,7 +501,7 @@ static enum fulcrum_status describe_run(const struct run *run,
         fulcrum_findings_value(
             &findings, "canary_usual_s", "s", bench->alone.baseline_s);
     }
-    return findings.status == FULCRUM_OK ? fulcrum_canary_calm_s(&bench->alone,
+    return findings.status == FULCRUM_OK ? fulcrum_canary_typical_s(&bench->alone,
                                                &calibration->machine.cpu.canary_s, err)
                                          : findings.status;
 }

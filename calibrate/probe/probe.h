@@ -62,10 +62,11 @@ FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_canary_add(
 double fulcrum_canary_rel(const struct fulcrum_canary *canary, double reading_s);
 
 /*
- * Median of the readings within FULCRUM_CANARY_LIMIT_REL of the usual time: how fast
- * the core was while samples were undisturbed. NAN before the first reading.
+ * Mean of the readings within FULCRUM_CANARY_LIMIT_REL of the usual time, or of all
+ * where most are above: how fast the core was while the samples that count were taken.
+ * The least and the most tenth do not count. NAN before the first reading.
  */
-FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_canary_calm_s(
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_canary_typical_s(
     const struct fulcrum_canary *canary, double *out, struct fulcrum_error *err);
 
 /* One growing series of samples, and what its undisturbed part says. */
@@ -133,11 +134,10 @@ struct fulcrum_summary {
 };
 
 /*
- * The undisturbed values at `x`, or all where these are fewer than `enough` and fewer
- * than half, of work also where most readings of the canary were disturbed: a machine
- * that is slow most of the time is so in a run, too, and times of one kind of work are
- * to be of one mixture of states. `out`: which, its statistics unknown. Owned; NULL: no
- * memory.
+ * The undisturbed values at `x`. All where these are fewer than half, and fewer than
+ * `enough` or most readings of the canary were disturbed: a machine that is slow most
+ * of the time is slow in a run, too, and all times are to be of one mixture of states.
+ * `out`: which, its statistics unknown. Owned; NULL: no memory.
  */
 double *fulcrum_recording_values(const struct fulcrum_recording *recording, double x,
     size_t enough, struct fulcrum_summary *out);

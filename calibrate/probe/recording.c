@@ -54,6 +54,9 @@ struct fulcrum_canary_tables {
 
 #define USUAL_FRAC 0.05
 
+/* Of work, at either end: what a run pays is a mean, but not of a single hiccup. */
+#define TRIMMED_FRAC 0.1
+
 /* A run that ended this short a time ago also tells of the moment now. */
 #define FRESH_S 0.5e-3
 
@@ -131,20 +134,37 @@ double fulcrum_canary_rel(const struct fulcrum_canary *canary, double reading_s)
     return canary->baseline_s > 0.0 ? reading_s / canary->baseline_s : 1.0;
 }
 
-enum fulcrum_status fulcrum_canary_calm_s(
+static bool is_above(const struct fulcrum_canary *canary, double reading_s)
+{
+    return fulcrum_canary_rel(canary, reading_s) > FULCRUM_CANARY_LIMIT_REL;
+}
+
+/* Whether most readings lie above the usual time. */
+static bool is_restless(const struct fulcrum_canary *canary)
+{
+    size_t above = 0;
+    for (size_t i = 0; i < canary->count; i++) {
+        above += is_above(canary, canary->reading_s[i]);
+    }
+    return 2 * above > canary->count;
+}
+
+enum fulcrum_status fulcrum_canary_typical_s(
     const struct fulcrum_canary *canary, double *out, struct fulcrum_error *err)
 {
-    double *calm = calloc(canary->count + 1, sizeof *calm);
+    double *kept = calloc(canary->count + 1, sizeof *kept);
+    TRY_MEMORY(kept, err, "canary times");
+    bool takes_all = is_restless(canary);
     size_t count = 0;
-    TRY_MEMORY(calm, err, "canary times");
     for (size_t i = 0; i < canary->count; i++) {
-        if (fulcrum_canary_rel(canary, canary->reading_s[i]) <=
-            FULCRUM_CANARY_LIMIT_REL) {
-            calm[count++] = canary->reading_s[i];
+        if (takes_all || !is_above(canary, canary->reading_s[i])) {
+            kept[count++] = canary->reading_s[i];
         }
     }
-    *out = fulcrum_statistics_median(calm, count);
-    free(calm);
+    gsl_sort(kept, 1, count);
+    *out = count > 0 ? gsl_stats_trmean_from_sorted_data(TRIMMED_FRAC, kept, 1, count)
+                     : (double)NAN;
+    free(kept);
     return FULCRUM_OK;
 }
 
@@ -210,9 +230,6 @@ enum fulcrum_status fulcrum_canary_close(struct fulcrum_canary *canary, double *
 /* So many undisturbed samples tell more than any number of disturbed ones. */
 #define CALM_ENOUGH 4
 
-/* Of work, at either end: what a run pays is a mean, but not of a single hiccup. */
-#define TRIMMED_FRAC 0.1
-
 /* One sample says nothing of its own error: a tenth is assumed. */
 #define LONE_SAMPLE_ERROR_REL 0.1
 
@@ -261,23 +278,11 @@ enum fulcrum_status fulcrum_recording_add(struct fulcrum_recording *recording,
     return FULCRUM_OK;
 }
 
-/* Whether most readings lie above the usual time. */
-static bool is_restless(const struct fulcrum_canary *canary)
-{
-    size_t above = 0;
-    for (size_t i = 0; i < canary->count; i++) {
-        above +=
-            fulcrum_canary_rel(canary, canary->reading_s[i]) > FULCRUM_CANARY_LIMIT_REL;
-    }
-    return 2 * above > canary->count;
-}
-
 bool fulcrum_recording_disturbed(const struct fulcrum_recording *recording, size_t i)
 {
     const struct fulcrum_sample *sample = &recording->samples[i];
     return sample->marked ||
-           (sample->canary_s > 0.0 && fulcrum_canary_rel(recording->canary,
-                                          sample->canary_s) > FULCRUM_CANARY_LIMIT_REL);
+           (sample->canary_s > 0.0 && is_above(recording->canary, sample->canary_s));
 }
 
 /* `x` is copied, never computed, so that equality is exact. */
@@ -397,9 +402,8 @@ double *fulcrum_recording_values(const struct fulcrum_recording *recording, doub
         size_t all = collect(recording, x, true, values);
         size_t calm = collect(recording, x, false, values);
         out->disturbed = all - calm;
-        out->took_all = recording->is_work && is_restless(recording->canary)
-                            ? calm < all
-                            : calm < enough && 2 * calm < all;
+        out->took_all =
+            2 * calm < all && (calm < enough || is_restless(recording->canary));
         out->used = out->took_all ? collect(recording, x, true, values) : calm;
     }
     return values;
