@@ -719,7 +719,16 @@ enum {
 
 bool fulcrum_measured_counts(const struct fulcrum_measured *item, size_t i)
 {
-    return item->is_disturbed || !item->windows[i].is_disturbed;
+    double others_frac = item->windows[i].others_frac;
+    if (!item->is_disturbed) {
+        return !item->windows[i].is_disturbed;
+    }
+    size_t quieter = 0;
+    for (size_t k = 0; k < item->window_count; k++) {
+        quieter += item->windows[k].others_frac < others_frac;
+    }
+    return others_frac <= FULCRUM_MEASURE_OTHERS_MOST_FRAC ||
+           2 * quieter < item->window_count;
 }
 
 static void summarise(struct fulcrum_measured *item, double *values)

@@ -135,7 +135,10 @@ FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_measure(struct fulcrum_measuremen
     const struct fulcrum_measure_options *options, struct fulcrum_error *err);
 void fulcrum_measurement_free(struct fulcrum_measurement *measurement);
 
-/* Whether the point's medians are of window `i`, too. */
+/*
+ * Whether the point's medians are of window `i`, too: of a disturbed point, of those
+ * that others disturbed least, or hardly.
+ */
 bool fulcrum_measured_counts(const struct fulcrum_measured *item, size_t i);
 
 /* Of a fixed batch, or 0, as the model has it: a whole number of requests. */
