@@ -428,6 +428,26 @@ enum fulcrum_status fulcrum_recording_summary(const struct fulcrum_recording *re
     return status;
 }
 
+/* What is typical at the place of each sample. */
+static enum fulcrum_status find_typical(const struct fulcrum_recording *recording,
+    double *typical, struct fulcrum_error *err)
+{
+    const struct fulcrum_sample *samples = recording->samples;
+    for (size_t i = 0; i < recording->count; i++) {
+        size_t first = 0;
+        while (!is_at(&samples[first], samples[i].x)) {
+            first++;
+        }
+        typical[i] = typical[first];
+        if (first == i) {
+            struct fulcrum_summary there;
+            TRY(fulcrum_recording_summary(recording, samples[i].x, &there, err));
+            typical[i] = there.typical;
+        }
+    }
+    return FULCRUM_OK;
+}
+
 enum fulcrum_status fulcrum_recording_slowdowns(
     const struct fulcrum_recording *recording, double *out, size_t *count,
     struct fulcrum_error *err)
@@ -435,29 +455,15 @@ enum fulcrum_status fulcrum_recording_slowdowns(
     const struct fulcrum_sample *samples = recording->samples;
     double *typical = calloc(recording->count + 1, sizeof *typical);
     TRY_MEMORY(typical, err, "slowdowns of %s", recording->header.name);
-    enum fulcrum_status status = FULCRUM_OK;
+    enum fulcrum_status status = find_typical(recording, typical, err);
+    double sum = 0.0;
+    size_t from = 0;
     for (size_t i = 0; i < recording->count && status == FULCRUM_OK; i++) {
-        size_t first = 0;
-        while (!is_at(&samples[first], samples[i].x)) {
-            first++;
-        }
-        if (first == i) {
-            struct fulcrum_summary there;
-            status = fulcrum_recording_summary(recording, samples[i].x, &there, err);
-            typical[i] = there.typical;
-        } else {
-            typical[i] = typical[first];
-        }
-    }
-    for (size_t i = 0, from = 0; i < recording->count && status == FULCRUM_OK; i++) {
-        bool is_last = i + 1 == recording->count ||
-                       second_of(&samples[i + 1]) > second_of(&samples[i]);
-        if (is_last) {
-            double sum = 0.0;
-            for (size_t j = from; j <= i; j++) {
-                sum += typical[j] > 0.0 ? samples[j].value / typical[j] : 1.0;
-            }
+        sum += typical[i] > 0.0 ? samples[i].value / typical[i] : 1.0;
+        if (i + 1 == recording->count ||
+            second_of(&samples[i + 1]) > second_of(&samples[i])) {
             out[(*count)++] = sum / (double)(i + 1 - from);
+            sum = 0.0;
             from = i + 1;
         }
     }

@@ -507,16 +507,17 @@ TEST(test_windows_that_others_left_alone_count)
         {.others_frac = 0.5, .is_disturbed = true}, {.others_frac = 0.01},
         {.others_frac = 0.4, .is_disturbed = true},
         {.others_frac = 0.02, .is_disturbed = true}};
-    struct fulcrum_measured item = {
+    struct fulcrum_measured point = {
         .window_count = LENGTH(windows), .windows = windows, .is_disturbed = true};
     static const bool counts[] = {true, false, true, false, true};
     for (size_t i = 0; i < LENGTH(windows); i++) {
-        CU_ASSERT_EQUAL(fulcrum_measured_counts(&item, i), counts[i]);
+        CU_ASSERT_EQUAL(fulcrum_measured_counts(&point, i), counts[i]);
     }
     windows[4].others_frac = 0.6; /* cppcheck-suppress unreadVariable */
-    CU_ASSERT(fulcrum_measured_counts(&item, 0) && fulcrum_measured_counts(&item, 3));
-    item.is_disturbed = false;
-    CU_ASSERT(fulcrum_measured_counts(&item, 2) && !fulcrum_measured_counts(&item, 0));
+    CU_ASSERT(fulcrum_measured_counts(&point, 0) && fulcrum_measured_counts(&point, 3));
+    point.is_disturbed = false;
+    CU_ASSERT(
+        fulcrum_measured_counts(&point, 2) && !fulcrum_measured_counts(&point, 0));
 }
 
 /* Half of the range of the windows that the median is of. */
