@@ -442,6 +442,7 @@ static enum fulcrum_status run_neighbours(
     const struct fulcrum_speed_case *speed_case = context;
     struct fulcrum_fast_room room;
     room.table.count = 0;
+    room.kept = NULL;
     room.recalled_count = 0;
     fulcrum_fast_forget(&room);
     struct fulcrum_network network = speed_case->network;

@@ -93,7 +93,8 @@ void fulcrum_steady_init(struct fulcrum_steady *steady,
 
 static const struct fulcrum_step_table *table_of(const struct fulcrum_steady *steady)
 {
-    struct fulcrum_step_table *table = &steady->room->table;
+    struct fulcrum_fast_room *room = steady->room;
+    struct fulcrum_step_table *table = room->kept != NULL ? room->kept : &room->table;
     if (!fulcrum_step_table_fits(table, &steady->network.step)) {
         fulcrum_step_table_init(table, &steady->network.step);
     }

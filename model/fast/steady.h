@@ -184,6 +184,7 @@ enum { FULCRUM_RECALLED = 64 };
 /* What is kept from one network to the next that resembles it; all zero at first. */
 struct fulcrum_fast_room {
     struct fulcrum_step_table table; /* filled when it is first needed */
+    struct fulcrum_step_table *kept; /* used in its place; borrowed; NULL: none */
     struct fulcrum_hints hints[FULCRUM_HINTS];
     /* Studies come back to networks, where what they change is no part of them. */
     struct fulcrum_recalled {

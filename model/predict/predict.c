@@ -118,8 +118,9 @@ struct fulcrum_predictor {
     /* draw_count x FULCRUM_OUTPUT_COUNT, rows that cannot run are NAN; behind them two
      * more numbers for each draw, to be worked on. Kept from point to point. */
     double *draws;
-    struct causes *causes; /* of each draw that ran */
-    double *log_rates;     /* likewise; behind the draws */
+    struct causes *causes;             /* of each draw that ran */
+    struct fulcrum_step_table *tables; /* of each draw's steps: points share them */
+    double *log_rates;                 /* likewise; behind the draws */
 };
 
 /* What moves all of a draw's rates: logarithms. The scaling has one for each device. */
@@ -149,6 +150,8 @@ static enum fulcrum_status solve_point(struct fulcrum_predictor *predictor,
     enum fulcrum_status status = FULCRUM_OK;
     struct fulcrum_solver_options solver = *options;
     solver.room = &predictor->room;
+    bool has_table = point->draw > 0 && point->draw <= predictor->draw_capacity;
+    predictor->room.kept = has_table ? &predictor->tables[point->draw - 1] : NULL;
     if (point->draw > 0) {
         fulcrum_fast_forget(&predictor->room); /* draws are no neighbours */
     }
@@ -381,11 +384,14 @@ static enum fulcrum_status add_intervals(struct fulcrum_predictor *predictor,
     if (draws > predictor->draw_capacity) {
         free(predictor->draws);
         free(predictor->causes);
+        free(predictor->tables);
         predictor->draw_capacity = 0;
         predictor->draws =
             calloc(draws * (FULCRUM_OUTPUT_COUNT + 2), sizeof *predictor->draws);
         predictor->causes = calloc(draws, sizeof *predictor->causes);
-        if (predictor->draws == NULL || predictor->causes == NULL) {
+        predictor->tables = calloc(draws, sizeof *predictor->tables);
+        if (predictor->draws == NULL || predictor->causes == NULL ||
+            predictor->tables == NULL) {
             return FULCRUM_ERR_NO_MEMORY;
         }
         predictor->draw_capacity = draws;
@@ -430,6 +436,7 @@ void fulcrum_predictor_free(struct fulcrum_predictor *predictor)
     if (predictor != NULL) {
         free(predictor->draws);
         free(predictor->causes);
+        free(predictor->tables);
         free(predictor);
     }
 }

@@ -21,6 +21,7 @@ static enum fulcrum_status solve_fast(const struct fulcrum_network *network,
 {
     struct fulcrum_fast_room room;
     room.table.count = 0;
+    room.kept = NULL;
     room.recalled_count = 0;
     fulcrum_fast_forget(&room);
     return fulcrum_fast_solve(
