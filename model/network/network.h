@@ -78,6 +78,9 @@ struct fulcrum_network {
     /* From the request that completes a batch until a sleeping host takes it, >= 0. */
     double server_wake_s;
     double server_wake_mean_s; /* over all batches: what equations go by */
+    /* CPU time of the actor whose request wakes it, before the waking begins, >= 0. */
+    double waker_s;
+    struct fulcrum_step own_step; /* without its part of waker_s, where that is not 0 */
     struct fulcrum_training training;
 };
 

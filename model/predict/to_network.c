@@ -714,7 +714,17 @@ static void set_pauses(struct fulcrum_replicas *replicas,
     /* One request of a batch pays for the wake-up. */
     cost->wake_s = replicas->wake_s * chance / solution->mean_batch;
     network->step = fulcrum_step_lengthened(cost->step, cost->wake_s);
-    network->server_wake_mean_s = network->server_wake_s * chance;
+    /*
+     * Where any request will do, the first one wakes the server and pays before the
+     * waking begins. Of a fixed batch it is the last one: its share of every step is as
+     * good.
+     */
+    if (network->server_wake_s > 0.0 && network->policy == FULCRUM_BATCH_GREEDY) {
+        network->waker_s = replicas->wake_s;
+        network->own_step = cost->step;
+    }
+    double before_s = network->waker_s * (1.0 - 1.0 / solution->mean_batch);
+    network->server_wake_mean_s = (network->server_wake_s + before_s) * chance;
     /* The line and the table of batch times, both `more_s` longer. */
     double more_s = now_s - cost->cold_s;
     network->gpu.per_batch_s += more_s;

@@ -204,7 +204,8 @@ static void find_next(struct fulcrum_pipeline *pipeline)
 
 void fulcrum_pipeline_wake(struct fulcrum_pipeline *pipeline)
 {
-    pipeline->wake_end_s = pipeline->now_s + pipeline->network->server_wake_s;
+    const struct fulcrum_network *network = pipeline->network;
+    pipeline->wake_end_s = pipeline->now_s + network->waker_s + network->server_wake_s;
     find_next(pipeline);
 }
 

@@ -477,12 +477,14 @@ static struct crowd *crowd_of(struct simulation *sim, size_t at_cpu)
  * Free threads go to the head of the line. A slice is time on a thread: it becomes work
  * at the rate of its beginning.
  */
-static void start_turns(struct simulation *sim)
+/* The first one only once the thread has been held for so much work. */
+static void start_turns(struct simulation *sim, double held_s)
 {
     struct fulcrum_turn_queue *turns = &sim->turns;
     double slice_work_s = sim->slice_s * crowd_of(sim, sim->at_cpu)->work_per_s;
     while (turns->waiting_count > 0 && turns->running_count < sim->servers) {
-        fulcrum_turn_queue_start(turns, sim->work_s, slice_work_s);
+        fulcrum_turn_queue_start(turns, sim->work_s + held_s, slice_work_s);
+        held_s = 0.0;
     }
 }
 
@@ -512,7 +514,7 @@ static void release_first(struct simulation *sim)
             }
             fulcrum_turn_queue_join(&sim->turns, length_s);
         }
-        start_turns(sim);
+        start_turns(sim, 0.0);
         return;
     }
     size_t first = sim->at_cpu < sim->servers ? sim->at_cpu : sim->servers;
@@ -557,7 +559,9 @@ static enum fulcrum_status init(struct simulation *sim,
     sim->least_batch = fixed ? (size_t)network->batch_size : 1;
     sim->most_batch =
         network->batch_size > 0.0 ? (size_t)network->batch_size : SIZE_MAX;
-    source_init(&sim->source, &network->step, seed);
+    /* Who wakes the host pays for it then, not every step a part. */
+    source_init(&sim->source,
+        network->waker_s > 0.0 ? &network->own_step : &network->step, seed);
     TRY(fulcrum_pipeline_init(&sim->pipeline, &sim->network, err));
     FAIL_IF(!allocate(sim), err, FULCRUM_ERR_NO_MEMORY,
         "no memory to simulate %g actors", network->actors);
@@ -584,7 +588,7 @@ static FULCRUM_NOT_INLINE void release_turns(struct simulation *sim, size_t coun
     for (size_t i = 0; i < count; i++) {
         fulcrum_turn_queue_join(&sim->turns, source_next(&sim->source));
     }
-    start_turns(sim);
+    start_turns(sim, 0.0);
 }
 
 static void release(struct simulation *sim, size_t count)
@@ -640,6 +644,12 @@ static void work_to_event(struct simulation *sim, double now_s)
     fulcrum_pipeline_advance(&sim->pipeline, sim->pipeline.next_s);
 }
 
+/* What holds the thread of the actor whose request wakes the host. */
+static double waker_s_of(const struct simulation *sim)
+{
+    return sim->host_sleeps ? sim->network.waker_s : 0.0;
+}
+
 /*
  * Completes steps until `wanted` observations wait, `stop_steps` are done, or the
  * pipeline's next event is due, which it tells by a nonzero value. This is the inner
@@ -649,6 +659,8 @@ static bool run_steps(struct simulation *sim, size_t wanted, double stop_steps)
 {
     const double until_s = sim->pipeline.next_s;
     const size_t allowed = steps_allowed(sim, wanted, stop_steps);
+    const size_t waker = wanted - sim->waiting;
+    const double waker_s = waker_s_of(sim);
     double now_s = sim->pipeline.now_s;
     double work_s = sim->work_s;
     double item_s = 0.0;
@@ -670,6 +682,7 @@ static bool run_steps(struct simulation *sim, size_t wanted, double stop_steps)
         work_s = finish_work_s;
         if (at_cpu > sim->servers) {
             double length_s = source_next(&sim->source);
+            length_s += done + 1 == waker ? waker_s : 0.0;
             heap_replace(&sim->stepping, work_s + length_s);
         } else {
             heap_pop(&sim->stepping);
@@ -690,14 +703,15 @@ static bool run_steps(struct simulation *sim, size_t wanted, double stop_steps)
     return due;
 }
 
-/* Whose slice is over goes on or gives way, and who is done makes room. */
-static size_t end_slice(struct simulation *sim)
+/* Whose slice is over goes on or gives way, and who is done makes room: request number
+ * `waker` after it has woken the host. */
+static size_t end_slice(struct simulation *sim, size_t waker)
 {
     size_t done = (size_t)fulcrum_turn_queue_end(&sim->turns);
     sim->at_cpu -= done;
     sim->waiting += done;
     sim->steps += (double)done;
-    start_turns(sim);
+    start_turns(sim, done == waker ? waker_s_of(sim) : 0.0);
     return done;
 }
 
@@ -707,7 +721,8 @@ static FULCRUM_NOT_INLINE bool run_turns(
 {
     const size_t allowed = steps_allowed(sim, wanted, stop_steps);
     double now_s = sim->pipeline.now_s;
-    for (size_t done = 0; done < allowed; done += end_slice(sim)) {
+    const size_t waker = wanted - sim->waiting;
+    for (size_t done = 0; done < allowed; done += end_slice(sim, waker - done)) {
         struct crowd *crowd = crowd_of(sim, sim->at_cpu);
         double end_work_s = fulcrum_turn_queue_next(&sim->turns);
         double left_s = (end_work_s - sim->work_s) * crowd->s_per_work;

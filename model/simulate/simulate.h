@@ -145,7 +145,7 @@ static inline int fulcrum_pipeline_takes(
            steps < pipeline->block_at_steps && isinf(pipeline->wake_end_s);
 }
 
-/* The host has waited and is woken: for server_wake_s it takes no batch. */
+/* The host has waited and is woken: for waker_s and server_wake_s it takes no batch. */
 void fulcrum_pipeline_wake(struct fulcrum_pipeline *pipeline);
 
 /* Hands a batch to the host. */

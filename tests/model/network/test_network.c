@@ -362,6 +362,7 @@ TEST(test_a_hash_knows_every_number)
         offsetof(struct fulcrum_network, delay_s),
         offsetof(struct fulcrum_network, server_wake_s),
         offsetof(struct fulcrum_network, server_wake_mean_s),
+        offsetof(struct fulcrum_network, waker_s),
         offsetof(struct fulcrum_network, training.env_steps_per_train_step),
         offsetof(struct fulcrum_network, training.sharing_frac)};
     for (size_t i = 0; i < LENGTH(offsets); i++) {

@@ -102,6 +102,35 @@ TEST(test_requests_gather_while_the_server_wakes_up)
     assert_close("one, equations", out.steps_per_s, 1.0 / (0.1 + 0.5 + 0.4), 1e-9);
 }
 
+/* Four actors on a thread: the first one wakes the server for 0.4 s, then the others
+ * step while it wakes up; without the waker's part each step has a quarter of it. */
+TEST(test_the_first_request_pays_before_the_server_wakes_up)
+{
+    struct fulcrum_network network = plain_network(4, 1, 0.3, 0.1);
+    network.own_step = (struct fulcrum_step){0.1, 0.0, FULCRUM_LAW_DETERMINISTIC};
+    network.step = (struct fulcrum_step){0.2, 0.0, FULCRUM_LAW_DETERMINISTIC};
+    network.server_wake_s = 0.5;
+    network.waker_s = 0.4;
+    struct fulcrum_solution out = simulated(&network, 11, 0.001);
+    assert_close("X", out.steps_per_s, 4.0 / (0.1 + 0.4 + 0.5 + 0.7), 1e-9);
+    assert_close("batch", out.mean_batch, 4.0, 1e-9);
+    network.cpu.slice_s = 10.0;
+    out = simulated(&network, 11, 0.001);
+    assert_close("in slices", out.steps_per_s, 4.0 / (0.1 + 0.4 + 0.5 + 0.7), 1e-9);
+    /* The third one is done 0.1 s too late for the batch where the thread was held. */
+    network.server_wake_s = 0.15;
+    out = simulated(&network, 11, 0.001);
+    CU_ASSERT(out.mean_batch < 3.0);
+    /* A thread for each: nobody is held up. */
+    network = plain_network(4, 4, 0.3, 0.1);
+    network.step = network.own_step =
+        (struct fulcrum_step){0.1, 0.0, FULCRUM_LAW_DETERMINISTIC};
+    network.server_wake_s = 0.5;
+    network.waker_s = 0.4;
+    out = simulated(&network, 11, 0.001);
+    assert_close("apart", out.steps_per_s, 4.0 / (0.1 + 0.4 + 0.5 + 0.7), 1e-9);
+}
+
 TEST(test_depth_overlaps_host_and_gpu)
 {
     /* No time on the CPU: batches of 1 from 8 actors, host .2, GPU .4. */
