@@ -237,16 +237,18 @@ void fulcrum_products_use_one_thread(void)
     openblas_set_num_threads(1);
 }
 
+#define SLOW_KERNELS                                                                   \
+    "OpenBLAS does not know this processor and uses its oldest kernels, which take "   \
+    "several times as long: set OPENBLAS_CORETYPE="
+
 static const char *products_warning(void)
 {
 #if defined(__x86_64__)
     if (has_oldest_kernels() && __builtin_cpu_supports("avx512f")) {
-        return "OpenBLAS does not know this processor and uses its oldest kernels, "
-               "which take several times as long: set OPENBLAS_CORETYPE=SkylakeX";
+        return SLOW_KERNELS "SkylakeX";
     }
     if (has_oldest_kernels() && __builtin_cpu_supports("avx2")) {
-        return "OpenBLAS does not know this processor and uses its oldest kernels, "
-               "which take several times as long: set OPENBLAS_CORETYPE=Haswell";
+        return SLOW_KERNELS "Haswell";
     }
 #endif
     return NULL;

@@ -48,9 +48,6 @@
 #define LOOK_S    0.01
 #define WARM_UP_S 0.03
 
-/* Seconds that tell of the spread between runs. */
-#define RUNS_LEAST 4
-
 /* The distance between the seeds of actions, environments and weights. */
 #define SEED_STRIDE UINT64_C(0x9e3779b97f4a7c15)
 
@@ -559,7 +556,7 @@ static enum fulcrum_status find_drift(
             }
         }
     }
-    if (status == FULCRUM_OK && count >= RUNS_LEAST) {
+    if (status == FULCRUM_OK && count >= FULCRUM_RUNS_LEAST) {
         double slowdown = fulcrum_statistics_median(seconds, count);
         double sd = fulcrum_statistics_robust_sd(seconds, count);
         fulcrum_findings_parameter(findings, "run.drift",

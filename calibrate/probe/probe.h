@@ -121,6 +121,9 @@ bool fulcrum_recording_disturbed(const struct fulcrum_recording *recording, size
 double fulcrum_recording_neediest(
     const struct fulcrum_recording *recording, const double *x, size_t count);
 
+/* Seconds that tell of the spread between runs. */
+enum { FULCRUM_RUNS_LEAST = 4 };
+
 struct fulcrum_summary {
     double typical; /* median; of work a trimmed mean, which is what a run pays */
     double lo;      /* 95 % interval of the median; below six samples least and most */
@@ -360,7 +363,7 @@ struct fulcrum_medians {
     size_t count;
 };
 
-/* Medians above 0 at those of `x` that were sampled. */
+/* What is typical, above 0, at those of `x` that were sampled. */
 struct fulcrum_medians fulcrum_findings_medians(struct fulcrum_findings *findings,
     const struct fulcrum_recording *recording, const double *x, size_t count);
 

@@ -3,8 +3,8 @@
 /*
  * Batches from one observation up, doubling, each repeated until a sample is long
  * against the clock. Sizes that have the fewest undisturbed samples come first, so that
- * all of them end with a like error. A line through the medians gives the cost per
- * batch and per item; where the line does not hold, the table of medians goes into the
+ * all of them end with a like error. A line through the means gives the cost per
+ * batch and per item; where the line does not hold, the table of means goes into the
  * calibration beside it. Part of the time actors step on the other cores, which gives
  * the slowdown of the learner in a run.
  */
@@ -193,7 +193,7 @@ static void report_line(const struct fulcrum_medians *alone, const char *clock,
             &(struct fulcrum_parameter){.value = estimate->value,
                 .standard_error = estimate->standard_error,
                 .origin = FULCRUM_ORIGIN_FITTED},
-            "line through median %s times of %zu batch sizes; %.160s", clock,
+            "line through mean %s times of %zu batch sizes; %.160s", clock,
             line.fit.residuals.count, line.reason);
     }
     fulcrum_findings_fit(findings, "inference_time", "t0 + t1 b", &line.fit);

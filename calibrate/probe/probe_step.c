@@ -111,8 +111,8 @@ enum fulcrum_status fulcrum_background_load_end(struct fulcrum_background_load *
 #define BLOCK_S 0.005
 
 /*
- * Of long steps a block has so many, unless it would last too long: the median over
- * blocks of a few is below the mean where some steps are much longer than others.
+ * Of long steps a block has so many, unless it would last too long: the mean of
+ * blocks of a few, less the longest tenth, is too low where some steps are much longer.
  */
 #define BLOCK_STEPS  16.0
 #define BLOCK_MOST_S 0.05
@@ -508,6 +508,18 @@ static double *sorted_values(const struct fulcrum_recording *recording, size_t *
     return values;
 }
 
+static void report_median(
+    const struct fulcrum_recording *recording, struct fulcrum_findings *findings)
+{
+    size_t count = 0;
+    double *sorted = sorted_values(recording, &count);
+    if (sorted != NULL && count > 0) {
+        fulcrum_findings_value(findings, "actor_step_median_s", "s",
+            fulcrum_statistics_quantile(sorted, count, 0.5));
+    }
+    free(sorted);
+}
+
 static double second_moment(const struct fulcrum_recording *recording)
 {
     size_t count = 0;
@@ -652,8 +664,7 @@ static void step_report(
         report_singles(state, &figures, findings);
     } else {
         figures.cv = short_block_cv(state, figures.mean_s);
-        fulcrum_findings_value(
-            findings, "actor_step_median_s", "s", figures.used->typical);
+        report_median(&recording[BLOCK], findings);
         fulcrum_findings_note(findings, "actor_step_distribution",
             "steps too short to time one by one (a clock read costs %.2g s): the cv is "
             "from differences of neighbouring blocks of %.0f steps times the root of "

@@ -197,7 +197,7 @@ static void train_report(
                 &(struct fulcrum_parameter){.value = summary.typical,
                     .standard_error = summary.standard_error,
                     .scale = FULCRUM_SCALE_LOG},
-                "median %s time of %zu training steps of %.0f samples",
+                "mean %s time of %zu training steps of %.0f samples",
                 fulcrum_clock_name(bench->learner->clock), summary.used,
                 bench->nominal.batch);
             fulcrum_findings_summary(findings, "train_step_s", "s", &summary);

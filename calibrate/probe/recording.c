@@ -233,9 +233,8 @@ enum fulcrum_status fulcrum_canary_close(struct fulcrum_canary *canary, double *
 /* One sample says nothing of its own error: a tenth is assumed. */
 #define LONE_SAMPLE_ERROR_REL 0.1
 
-/* Of a run, whose spread is told by no fewer than so many. */
-#define RUN_S      1.0
-#define RUNS_LEAST 4
+/* Of a run. */
+#define RUN_S 1.0
 
 static void copy_text(char *out, size_t size, const char *text)
 {
@@ -384,7 +383,8 @@ static double run_sd_of(
             room[count++] = recording->samples[i].value;
         }
     }
-    return runs >= RUNS_LEAST ? fulcrum_statistics_robust_sd(run, runs) : (double)NAN;
+    return runs >= FULCRUM_RUNS_LEAST ? fulcrum_statistics_robust_sd(run, runs)
+                                      : (double)NAN;
 }
 
 double *fulcrum_recording_values(const struct fulcrum_recording *recording, double x,

@@ -192,6 +192,7 @@ static const struct fulcrum_range always[] = {
     {KEY("batching.depth", depth), 1.0, MOST_ACTORS, FULCRUM_RANGE_WHOLE},
     {FIELD(delay_s), LEAST_TIME_S, MOST_TIME_S, FULCRUM_RANGE_OR_ZERO},
     {FIELD(server_wake_s), LEAST_TIME_S, MOST_TIME_S, FULCRUM_RANGE_OR_ZERO},
+    {FIELD(waker_s), LEAST_TIME_S, MOST_TIME_S, FULCRUM_RANGE_OR_ZERO},
     {FIELD(training.env_steps_per_train_step), 1e-6, 1e12, FULCRUM_RANGE_OR_ZERO},
 };
 

@@ -475,9 +475,9 @@ static struct crowd *crowd_of(struct simulation *sim, size_t at_cpu)
 
 /*
  * Free threads go to the head of the line. A slice is time on a thread: it becomes work
- * at the rate of its beginning.
+ * at the rate of its beginning. The first one starts once the thread has been held for
+ * so much work.
  */
-/* The first one only once the thread has been held for so much work. */
 static void start_turns(struct simulation *sim, double held_s)
 {
     struct fulcrum_turn_queue *turns = &sim->turns;
