@@ -724,10 +724,13 @@ bool fulcrum_measured_counts(const struct fulcrum_measured *item, size_t i)
         return !item->windows[i].is_disturbed;
     }
     size_t quieter = 0;
+    double least_frac = others_frac;
     for (size_t k = 0; k < item->window_count; k++) {
         quieter += item->windows[k].others_frac < others_frac;
+        least_frac = fmin(least_frac, item->windows[k].others_frac);
     }
     return others_frac <= FULCRUM_MEASURE_OTHERS_MOST_FRAC ||
+           others_frac - least_frac <= FULCRUM_MEASURE_OTHERS_ALIKE_FRAC ||
            2 * quieter < item->window_count;
 }
 

@@ -23,6 +23,10 @@
  */
 #define FULCRUM_MEASURE_OTHERS_MOST_FRAC 0.03
 
+/* Shares that differ by less are alike: the kernel counts them in ticks of 4 or 10 ms,
+ * and a short window has few. */
+#define FULCRUM_MEASURE_OTHERS_ALIKE_FRAC 0.1
+
 /* One run of the pipeline. */
 struct fulcrum_measure_config {
     size_t actor_count;
@@ -137,7 +141,7 @@ void fulcrum_measurement_free(struct fulcrum_measurement *measurement);
 
 /*
  * Whether the point's medians are of window `i`, too: of a disturbed point, of those
- * that others disturbed least, or hardly.
+ * that others disturbed least, hardly, or not much more than the least.
  */
 bool fulcrum_measured_counts(const struct fulcrum_measured *item, size_t i);
 

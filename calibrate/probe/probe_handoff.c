@@ -272,7 +272,7 @@ static void report_actor(
         run_error(waking->standard_error, &found->lone), source);
 }
 
-static void report_server(
+static void report_server(const struct fulcrum_medians *server,
     const struct hand_off *found, struct fulcrum_findings *findings)
 {
     static const char source[] =
@@ -292,6 +292,10 @@ static void report_server(
     double error_s = hypot(found->items.standard_error, found->single.standard_error);
     double copy_error_s =
         isfinite(error_s) ? error_s / (ITEM_ACTORS * (ITEMS - 1.0)) : 0.0;
+    if (findings->status == FULCRUM_OK) {
+        findings->status = fulcrum_time_table_set(&findings->calibration->handoff_time,
+            server->x, server->value, server->count, findings->err);
+    }
     report_host(findings, batch_path, batch->value, batch->standard_error, source);
     report_host(findings, request_path, item->value - copy_s,
         hypot(item->standard_error, copy_error_s), source);
@@ -316,7 +320,7 @@ static void report_lines(struct fulcrum_medians *server, struct fulcrum_medians 
             fulcrum_fit_batch_time(&found->ask, ask->x, ask->value, ask->count, &why);
     }
     if (fulcrum_findings_fitted(findings, status, &why, "handoff_fit", "no line: ")) {
-        report_server(found, findings);
+        report_server(server, found, findings);
         report_actor(found, findings);
         fulcrum_findings_fit(
             findings, "handoff_actor", "a0 + a1 / actors", &found->ask.fit);

@@ -220,8 +220,8 @@ static void inference_report(
         fulcrum_findings_summary(findings, told_sizes[i].name, "s", &summary);
     }
     if (alone.count > 0 && findings->status == FULCRUM_OK) {
-        findings->status = fulcrum_calibration_set_batch_time(
-            findings->calibration, alone.x, alone.value, alone.count, findings->err);
+        findings->status = fulcrum_time_table_set(&findings->calibration->batch_time,
+            alone.x, alone.value, alone.count, findings->err);
     }
     struct fulcrum_summary canary = fulcrum_findings_median(
         findings, &state->recording[ALONE], FULCRUM_CANARY_BATCH);

@@ -52,8 +52,10 @@ void fulcrum_calibration_free(struct fulcrum_calibration *calibration)
     free(calibration->covariance);
     free(calibration->draws);
     free(calibration->capacity);
-    free(calibration->batch_size);
-    free(calibration->batch_time_s);
+    free(calibration->batch_time.size);
+    free(calibration->batch_time.time_s);
+    free(calibration->handoff_time.size);
+    free(calibration->handoff_time.time_s);
     free(calibration->series);
     free(calibration->quantities);
     free(calibration->fits);
@@ -192,14 +194,13 @@ enum fulcrum_status fulcrum_calibration_set_capacity(
     return FULCRUM_OK;
 }
 
-enum fulcrum_status fulcrum_calibration_set_batch_time(
-    struct fulcrum_calibration *calibration, const double *size, const double *time_s,
-    size_t count, struct fulcrum_error *err)
+enum fulcrum_status fulcrum_time_table_set(struct fulcrum_time_table *table,
+    const double *size, const double *time_s, size_t count, struct fulcrum_error *err)
 {
-    calibration->batch_count = 0;
-    TRY(replace(&calibration->batch_size, size, count, err));
-    TRY(replace(&calibration->batch_time_s, time_s, count, err));
-    calibration->batch_count = count;
+    table->count = 0;
+    TRY(replace(&table->size, size, count, err));
+    TRY(replace(&table->time_s, time_s, count, err));
+    table->count = count;
     return FULCRUM_OK;
 }
 
@@ -339,6 +340,24 @@ static void check_draws(
     }
 }
 
+static void check_table(const char *name, const struct fulcrum_time_table *table,
+    struct fulcrum_error *found)
+{
+    double previous = 0.0;
+    for (size_t i = 0; i < table->count; i++) {
+        double size = table->size[i];
+        double time_s = table->time_s[i];
+        FAULT_IF(!(size >= 1.0 && size > previous && size <= 1e9), found,
+            FULCRUM_ERR_RANGE,
+            "%s.size[%zu] = %.6g: expected increasing numbers from 1 to 1e+09", name, i,
+            size);
+        FAULT_IF(!(time_s > 0.0 && time_s <= 1e4), found, FULCRUM_ERR_RANGE,
+            "%s.time_s[%zu] = %.6g: expected a number above 0 and at most 1e+04", name,
+            i, time_s);
+        previous = size;
+    }
+}
+
 enum fulcrum_status fulcrum_calibration_check(
     const struct fulcrum_calibration *calibration, struct fulcrum_error *err)
 {
@@ -352,20 +371,8 @@ enum fulcrum_status fulcrum_calibration_check(
             "capacity[%zu] = %.6g: expected a number above 0 and at most 1e+07", i,
             value);
     }
-    double previous = 0.0;
-    for (size_t i = 0; i < calibration->batch_count; i++) {
-        double size = calibration->batch_size[i];
-        double time_s = calibration->batch_time_s[i];
-        FAULT_IF(!(size >= 1.0 && size > previous && size <= 1e9), &found,
-            FULCRUM_ERR_RANGE,
-            "batch_time.size[%zu] = %.6g: expected increasing numbers from 1 to 1e+09",
-            i, size);
-        FAULT_IF(!(time_s > 0.0 && time_s <= 1e4), &found, FULCRUM_ERR_RANGE,
-            "batch_time.time_s[%zu] = %.6g: expected a number above 0 and at most "
-            "1e+04",
-            i, time_s);
-        previous = size;
-    }
+    check_table("batch_time", &calibration->batch_time, &found);
+    check_table("handoff_time", &calibration->handoff_time, &found);
     check_draws(calibration, &found);
     if (found.status == FULCRUM_OK && calibration->parameter_count > 0) {
         check_covariance(calibration, &found);

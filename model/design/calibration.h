@@ -79,6 +79,13 @@ struct fulcrum_note {
     char text[2000];
 };
 
+/* Means of what was measured at each size. */
+struct fulcrum_time_table {
+    size_t count; /* 0: no table */
+    double *size; /* increasing */
+    double *time_s;
+};
+
 struct fulcrum_calibration {
     char name[64];
     char title[160];
@@ -93,9 +100,8 @@ struct fulcrum_calibration {
     double *draws;         /* draw_count rows of parameter_count values */
     size_t capacity_count; /* 0: no table */
     double *capacity;      /* c(1), c(2), ... in single-thread units */
-    size_t batch_count;    /* 0: no table */
-    double *batch_size;    /* increasing */
-    double *batch_time_s;
+    struct fulcrum_time_table batch_time;   /* inference, over observations */
+    struct fulcrum_time_table handoff_time; /* host, over requests of one observation */
     size_t series_count;
     struct fulcrum_series *series;
     size_t quantity_count;
@@ -142,10 +148,9 @@ FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_calibration_add_series(
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_calibration_set_capacity(
     struct fulcrum_calibration *calibration, const double *capacity, size_t count,
     struct fulcrum_error *err);
-/* Replaces the measured table of inference times: time_s[i] is of a batch of size[i].
- */
-FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_calibration_set_batch_time(
-    struct fulcrum_calibration *calibration, const double *size, const double *time_s,
+/* Replaces a calibration's table by a copy: time_s[i] is of a batch of size[i]. */
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_time_table_set(
+    struct fulcrum_time_table *table, const double *size, const double *time_s,
     size_t count, struct fulcrum_error *err);
 
 /* Sets the covariance of two parameters that are there, both ways. */

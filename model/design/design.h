@@ -18,16 +18,14 @@ struct fulcrum_design {
     /* Measured tables, borrowed from a calibration; count 0 where there is none. */
     const double *capacity; /* c(1), c(2), ...: used where cpu.curve is a table */
     size_t capacity_count;
-    const double *batch_size; /* t(b) of inference, in observations */
-    const double *batch_time_s;
-    size_t batch_count;
     /*
-     * The line of the calibration that the table's times go with; 0: none. Where the
-     * workload's line in force is another one, scaled to a machine, drawn or set, the
-     * times are moved by as much.
+     * Inference over observations, the host's work over requests of one observation,
+     * each with the calibration's line; count 0: no table. Where the workload's line in
+     * force is another one, scaled to a machine, drawn or set, the times are moved by
+     * as much.
      */
-    double batch_line_per_batch_s;
-    double batch_line_per_item_s;
+    struct fulcrum_batch_time batch_time;
+    struct fulcrum_batch_time handoff_time;
     /* Times carried over from another CPU or GPU are off by these factors in a draw. */
     double cpu_scale_off;
     double gpu_scale_off;

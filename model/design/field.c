@@ -167,7 +167,7 @@ const char *fulcrum_field_text(
 
 void fulcrum_design_init(struct fulcrum_design *out)
 {
-    *out = (struct fulcrum_design){.batch_count = 0};
+    *out = (struct fulcrum_design){.capacity_count = 0};
     for (size_t i = 0; i < FIELD_COUNT; i++) {
         if (fields[i].kind == FULCRUM_FIELD_NUMBER ||
             fields[i].kind == FULCRUM_FIELD_COUNT) {

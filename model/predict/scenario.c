@@ -218,6 +218,15 @@ static double line_value(
     return parameter != NULL ? parameter->value : 0.0;
 }
 
+static void take_table(const struct fulcrum_time_table *table, double per_batch_s,
+    double per_item_s, struct fulcrum_batch_time *out)
+{
+    if (table->count > 0) {
+        *out = (struct fulcrum_batch_time){
+            per_batch_s, per_item_s, table->size, table->time_s, table->count};
+    }
+}
+
 static void take_tables(const struct fulcrum_calibration *calibration,
     int learner_usable, struct fulcrum_design *design)
 {
@@ -237,15 +246,17 @@ static void take_tables(const struct fulcrum_calibration *calibration,
     } else if (gives_curve) {
         cpu->curve = measured->curve;
     }
-    if (calibration->batch_count > 0 && learner_usable) {
-        design->batch_size = calibration->batch_size;
-        design->batch_time_s = calibration->batch_time_s;
-        design->batch_count = calibration->batch_count;
-        design->batch_line_per_batch_s =
-            line_value(calibration, "workload.network.per_batch_s");
-        design->batch_line_per_item_s =
-            line_value(calibration, "workload.network.per_item_s");
+    if (learner_usable) {
+        take_table(&calibration->batch_time,
+            line_value(calibration, "workload.network.per_batch_s"),
+            line_value(calibration, "workload.network.per_item_s"),
+            &design->batch_time);
     }
+    take_table(&calibration->handoff_time,
+        line_value(calibration, "workload.host.per_batch_s"),
+        line_value(calibration, "workload.host.per_request_s") +
+            line_value(calibration, "workload.host.per_item_s"),
+        &design->handoff_time);
 }
 
 static void set_number(
@@ -494,7 +505,12 @@ static void leave_table(const struct fulcrum_field *set, struct fulcrum_design *
     }
     if (set->offset == offsetof(struct fulcrum_design, workload.network.per_batch_s) ||
         set->offset == offsetof(struct fulcrum_design, workload.network.per_item_s)) {
-        design->batch_count = 0;
+        design->batch_time.count = 0;
+    }
+    if (set->offset == offsetof(struct fulcrum_design, workload.host.per_batch_s) ||
+        set->offset == offsetof(struct fulcrum_design, workload.host.per_item_s) ||
+        set->offset == offsetof(struct fulcrum_design, workload.host.per_request_s)) {
+        design->handoff_time.count = 0;
     }
 }
 

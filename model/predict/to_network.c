@@ -329,43 +329,42 @@ static void even_out(struct fulcrum_replicas *out, double most)
     memcpy(out->table_time_s, mean_s, exact.count * sizeof *mean_s);
 }
 
+/*
+ * What the line in force is at a middle batch of the table, over the table's own line;
+ * 0 where no factor leads from one to the other: there the line in force stands.
+ */
+static double table_factor(
+    const struct fulcrum_batch_time *table, double per_batch_s, double per_item_s)
+{
+    if (table->count == 0 || table->count >= TABLE_MOST) {
+        return 0.0;
+    }
+    double middle = sqrt(table->size[0] * table->size[table->count - 1]);
+    double line = table->per_batch_s + table->per_item_s * middle;
+    double now = per_batch_s + per_item_s * middle;
+    return line > 0.0 && now > 0.0 ? now / line : 0.0;
+}
+
 /* The table holds times of the machine at full width: only there does it stand. */
 static void use_table(const struct fulcrum_design *design, struct fulcrum_replicas *out)
 {
-    if (design->batch_count == 0 || design->batch_count >= TABLE_MOST ||
-        runs_on_part(design)) {
+    const struct fulcrum_batch_time *measured = &design->batch_time;
+    double envs = out->steps_per_request;
+    double factor = table_factor(measured, design->workload.network.per_batch_s,
+        design->workload.network.per_item_s);
+    if (!(factor > 0.0) || runs_on_part(design)) {
         return;
     }
-    const struct fulcrum_batch_time measured = {
-        .per_batch_s = design->workload.network.per_batch_s,
-        .per_item_s = design->workload.network.per_item_s,
-        .size = design->batch_size,
-        .time_s = design->batch_time_s,
-        .count = design->batch_count,
-    };
-    double envs = out->steps_per_request;
-    /* What the line in force is at a middle batch of the table, over the table's own.
-     */
-    const struct fulcrum_workload_network *network = &design->workload.network;
-    double middle =
-        sqrt(design->batch_size[0] * design->batch_size[design->batch_count - 1]);
-    double line =
-        design->batch_line_per_batch_s + design->batch_line_per_item_s * middle;
-    double now = network->per_batch_s + network->per_item_s * middle;
-    if (!(line > 0.0) || !(now > 0.0)) {
-        return; /* no factor leads from one to the other: the line in force stands */
-    }
-    double factor = now / line;
     size_t count = 0;
     /* The smallest batch is one request, which may lie between two sizes measured. */
-    if (design->batch_size[0] < envs) {
+    if (measured->size[0] < envs) {
         out->table_size[0] = 1.0;
-        out->table_time_s[count++] = fulcrum_batch_time(&measured, envs) * factor;
+        out->table_time_s[count++] = fulcrum_batch_time(measured, envs) * factor;
     }
-    for (size_t i = 0; i < design->batch_count; i++) {
-        if (count == 0 || design->batch_size[i] > envs) {
-            out->table_size[count] = design->batch_size[i] / envs;
-            out->table_time_s[count++] = design->batch_time_s[i] * factor;
+    for (size_t i = 0; i < measured->count; i++) {
+        if (count == 0 || measured->size[i] > envs) {
+            out->table_size[count] = measured->size[i] / envs;
+            out->table_time_s[count++] = measured->time_s[i] * factor;
         }
     }
     out->network.gpu.size = out->table_size;
@@ -376,6 +375,26 @@ static void use_table(const struct fulcrum_design *design, struct fulcrum_replic
         double actors = out->network.actors;
         even_out(out, limit >= 1.0 ? fmin(limit, actors) : actors);
     }
+}
+
+/* Each observation beyond a request's first one adds its own time to the table's. */
+static void use_handoff_table(const struct fulcrum_design *design,
+    const struct fulcrum_workload_host *host, struct fulcrum_replicas *out)
+{
+    const struct fulcrum_batch_time *measured = &design->handoff_time;
+    double factor = table_factor(
+        measured, host->per_batch_s, host->per_request_s + host->per_item_s);
+    if (!(factor > 0.0)) {
+        return;
+    }
+    double more_s = host->per_item_s * (out->steps_per_request - 1.0);
+    for (size_t i = 0; i < measured->count; i++) {
+        out->host_time_s[i] =
+            measured->time_s[i] * factor + measured->size[i] * more_s;
+    }
+    out->network.host.size = measured->size;
+    out->network.host.time_s = out->host_time_s;
+    out->network.host.count = measured->count;
 }
 
 static enum fulcrum_status set_batching(const struct fulcrum_design *design,
@@ -588,6 +607,7 @@ enum fulcrum_status fulcrum_design_to_network(const struct fulcrum_design *desig
     }
     if (!is_local) {
         use_table(design, out);
+        use_handoff_table(design, &there.host, out);
     }
     share_cores(design, actors, out);
     TRY(set_batching(design, out, err));

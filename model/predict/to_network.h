@@ -36,6 +36,7 @@ struct fulcrum_replicas {
     unsigned flags;         /* of enum fulcrum_flag */
     double table_size[128]; /* t(b) in requests, where the design has a table */
     double table_time_s[128];
+    double host_time_s[128]; /* likewise of the host's work */
     /* By runnable groups, where actors are fewer or share cores with the learner. */
     double capacity[512];
     struct fulcrum_cpu_station unshared; /* the CPU without the learner */

@@ -250,7 +250,7 @@ static void read_capacity(const struct fulcrum_node *node, void *loaded)
     free(values);
 }
 
-static void read_batch_time(const struct fulcrum_node *node, void *loaded)
+static void read_table(const struct fulcrum_node *node, struct fulcrum_time_table *out)
 {
     static const char *const keys[] = {"size", "time_s", NULL};
     if (!fulcrum_node_is_object(node)) {
@@ -267,10 +267,20 @@ static void read_batch_time(const struct fulcrum_node *node, void *loaded)
     }
     if (times != NULL) {
         note_status(node,
-            fulcrum_calibration_set_batch_time(loaded, sizes, times, count, NULL));
+            fulcrum_time_table_set(out, sizes, times, count, NULL));
     }
     free(sizes);
     free(times);
+}
+
+static void read_batch_time(const struct fulcrum_node *node, void *loaded)
+{
+    read_table(node, &((struct fulcrum_calibration *)loaded)->batch_time);
+}
+
+static void read_handoff_time(const struct fulcrum_node *node, void *loaded)
+{
+    read_table(node, &((struct fulcrum_calibration *)loaded)->handoff_time);
 }
 
 /* Parameters come before what has a number for each. */
@@ -283,6 +293,7 @@ static const struct fulcrum_file_part parts[] = {
     {{.key = "draws", .is_optional = true}, read_draws, false},
     {{.key = "capacity", .is_optional = true}, read_capacity, false},
     {{.key = "batch_time", .is_optional = true}, read_batch_time, false},
+    {{.key = "handoff_time", .is_optional = true}, read_handoff_time, false},
     {{.key = "series", .is_optional = true}, read_series, true},
     {{.key = "quantities", .is_optional = true}, read_quantity, true},
     {{.key = "fits", .is_optional = true}, read_fit, true},
@@ -377,6 +388,16 @@ static void add_notes(
     }
 }
 
+static void add_table(
+    struct json_object *root, const char *key, const struct fulcrum_time_table *table)
+{
+    if (table->count > 0) {
+        struct json_object *object = fulcrum_json_add_object(root, key);
+        fulcrum_json_add_numbers(object, "size", table->size, table->count);
+        fulcrum_json_add_numbers(object, "time_s", table->time_s, table->count);
+    }
+}
+
 enum fulcrum_status fulcrum_calibration_save(
     const struct fulcrum_calibration *calibration, const char *path,
     struct fulcrum_error *err)
@@ -414,13 +435,8 @@ enum fulcrum_status fulcrum_calibration_save(
         fulcrum_json_add_numbers(
             root, "capacity", calibration->capacity, calibration->capacity_count);
     }
-    if (calibration->batch_count > 0) {
-        object = fulcrum_json_add_object(root, "batch_time");
-        fulcrum_json_add_numbers(
-            object, "size", calibration->batch_size, calibration->batch_count);
-        fulcrum_json_add_numbers(
-            object, "time_s", calibration->batch_time_s, calibration->batch_count);
-    }
+    add_table(root, "batch_time", &calibration->batch_time);
+    add_table(root, "handoff_time", &calibration->handoff_time);
     add_list(root, "series", &fulcrum_series_record, calibration->series,
         calibration->series_count);
     add_list(root, "quantities", &fulcrum_quantity_record, calibration->quantities,

@@ -506,14 +506,16 @@ TEST(test_windows_that_others_left_alone_count)
         {.others_frac = 0.04, .is_disturbed = true},
         {.others_frac = 0.5, .is_disturbed = true}, {.others_frac = 0.01},
         {.others_frac = 0.4, .is_disturbed = true},
-        {.others_frac = 0.02, .is_disturbed = true}};
+        {.others_frac = 0.02, .is_disturbed = true},
+        {.others_frac = 0.1, .is_disturbed = true}};
     struct fulcrum_measured point = {
         .window_count = LENGTH(windows), .windows = windows, .is_disturbed = true};
-    static const bool counts[] = {true, false, true, false, true};
+    static const bool counts[] = {true, false, true, false, true, true};
     for (size_t i = 0; i < LENGTH(windows); i++) {
         CU_ASSERT_EQUAL(fulcrum_measured_counts(&point, i), counts[i]);
     }
     windows[4].others_frac = 0.6; /* cppcheck-suppress unreadVariable */
+    windows[5].others_frac = 0.6; /* cppcheck-suppress unreadVariable */
     CU_ASSERT(fulcrum_measured_counts(&point, 0) && fulcrum_measured_counts(&point, 3));
     point.is_disturbed = false;
     CU_ASSERT(

@@ -114,7 +114,7 @@ TEST(test_a_table_of_batch_times_has_the_errors_of_its_line)
     for (size_t i = 0; i < 3; i++) {
         time_s[i] = per_batch_s + per_item_s * size[i];
     }
-    ASSERT_OK(fulcrum_calibration_set_batch_time(calibration, size, time_s, 3, NULL));
+    ASSERT_OK(fulcrum_time_table_set(&calibration->batch_time, size, time_s, 3, NULL));
     /* The factor is the line's at a batch of 16; a batch of 1 gets as much. */
     assert_lone_interval(one, calibration, 1.5e-4 * time_s[0] / time_s[1]);
     fulcrum_calibration_free(calibration);

@@ -72,7 +72,7 @@ TEST(test_series_tables_and_notes_are_copied)
     CU_ASSERT_PTR_NULL(fulcrum_calibration_quantity(calibration, "x"));
     double times[] = {1e-3, 2e-3};
     double sizes[] = {1, 8};
-    ASSERT_OK(fulcrum_calibration_set_batch_time(calibration, sizes, times, 2, NULL));
+    ASSERT_OK(fulcrum_time_table_set(&calibration->batch_time, sizes, times, 2, NULL));
     ASSERT_OK(fulcrum_calibration_set_capacity(calibration, sizes, 2, NULL));
     ASSERT_OK(fulcrum_calibration_check(calibration, NULL));
     fulcrum_calibration_free(calibration);
@@ -118,7 +118,7 @@ TEST(test_check_refuses_impossible_tables_and_covariances)
     const double sizes[] = {8, 1};
     const double times[] = {1e-3, 0};
     struct fulcrum_error err = {FULCRUM_OK, ""};
-    ASSERT_OK(fulcrum_calibration_set_batch_time(calibration, sizes, times, 2, NULL));
+    ASSERT_OK(fulcrum_time_table_set(&calibration->batch_time, sizes, times, 2, NULL));
     CU_ASSERT_EQUAL(fulcrum_calibration_check(calibration, &err), FULCRUM_ERR_RANGE);
     CU_ASSERT_PTR_NOT_NULL(strstr(err.detail, "size[1]"));
     CU_ASSERT_PTR_NOT_NULL(strstr(err.detail, "time_s[1]"));

@@ -166,16 +166,16 @@ DESIGN_TEST(test_tables_hold_only_where_they_were_measured)
     f->base = cpu_design();
     struct fulcrum_calibration *calibration = add_calibration(f, &f->base.machine);
     ASSERT_OK(fulcrum_calibration_set_capacity(calibration, capacity, 3, NULL));
-    ASSERT_OK(fulcrum_calibration_set_batch_time(calibration, size, time_s, 2, NULL));
+    ASSERT_OK(fulcrum_time_table_set(&calibration->batch_time, size, time_s, 2, NULL));
     designs_add_log(calibration, "workload.network.per_batch_s", 1e-3, 0);
     designs_add_log(calibration, "workload.network.per_item_s", 1e-4, 0);
     start(f);
     struct fulcrum_design design = design_of(f, &nominal);
     CU_ASSERT_EQUAL(design.machine.cpu.curve, FULCRUM_CURVE_TABLE);
     CU_ASSERT_EQUAL(design.capacity_count, 3);
-    CU_ASSERT_EQUAL(design.batch_count, 2);
-    assert_close("table's t0", design.batch_line_per_batch_s, 1e-3, 0.0);
-    assert_close("table's t1", design.batch_line_per_item_s, 1e-4, 0.0);
+    CU_ASSERT_EQUAL(design.batch_time.count, 2);
+    assert_close("table's t0", design.batch_time.per_batch_s, 1e-3, 0.0);
+    assert_close("table's t1", design.batch_time.per_item_s, 1e-4, 0.0);
     /* A parameter of the form that is given, in a sweep or by the user, is used. */
     const struct fulcrum_setting varied[] = {
         {fulcrum_field_find("machine.cpu.thread_count"), 16, NULL},
@@ -186,13 +186,13 @@ DESIGN_TEST(test_tables_hold_only_where_they_were_measured)
         CU_ASSERT_EQUAL(design.machine.cpu.curve, FULCRUM_CURVE_SATURATING);
         CU_ASSERT_EQUAL(design.capacity_count, 0);
     }
-    CU_ASSERT_EQUAL(design.batch_count, 2);
+    CU_ASSERT_EQUAL(design.batch_time.count, 2);
     set(f, "workload.network.per_batch_s", 0);
     set(f, "workload.network.per_item_s", 0);
     start(f);
     design = design_of(f, &nominal);
     CU_ASSERT_EQUAL(design.machine.cpu.curve, FULCRUM_CURVE_TABLE);
-    CU_ASSERT_EQUAL(design.batch_count, 0);
+    CU_ASSERT_EQUAL(design.batch_time.count, 0);
 }
 
 DESIGN_TEST(test_watts_are_taken_only_for_the_cpu_they_were_measured_on)
@@ -290,9 +290,8 @@ static int same_designs(const struct fulcrum_design *a, const struct fulcrum_des
     const struct fulcrum_field *fields = fulcrum_fields(&count);
     int same = a->flags == b->flags && a->capacity == b->capacity &&
                a->capacity_count == b->capacity_count &&
-               a->batch_size == b->batch_size && a->batch_count == b->batch_count &&
-               a->batch_line_per_batch_s == b->batch_line_per_batch_s &&
-               a->batch_line_per_item_s == b->batch_line_per_item_s;
+               memcmp(&a->batch_time, &b->batch_time, sizeof a->batch_time) == 0 &&
+               memcmp(&a->handoff_time, &b->handoff_time, sizeof a->handoff_time) == 0;
     for (size_t i = 0; i < count; i++) {
         double x = fulcrum_field_number(&fields[i], a);
         double y = fulcrum_field_number(&fields[i], b);
@@ -328,7 +327,7 @@ static void start_scaled(struct fixture *fixture, const double *capacity)
     designs_add_log(calibration, "workload.network.per_item_s", 6e-6, 1e-6);
     designs_add_parameter(
         calibration, "machine.cpu.smt_yield_frac", 0.4, 0, FULCRUM_SCALE_LOGIT);
-    ASSERT_OK(fulcrum_calibration_set_batch_time(calibration, size, time_s, 2, NULL));
+    ASSERT_OK(fulcrum_time_table_set(&calibration->batch_time, size, time_s, 2, NULL));
     if (capacity != NULL) {
         ASSERT_OK(fulcrum_calibration_set_capacity(calibration, capacity, 3, NULL));
     }

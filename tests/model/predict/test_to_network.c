@@ -253,14 +253,10 @@ TEST(test_a_measured_table_counts_requests)
     static const double size[] = {1, 4, 16};
     static const double time_s[] = {1e-3, 2e-3, 5e-3};
     struct fulcrum_design design = cpu_design();
-    design.batch_size = size;
-    design.batch_time_s = time_s;
-    design.batch_count = 3;
+    design.batch_time = (struct fulcrum_batch_time){1e-3, 5e-5, size, time_s, 3};
     /* The table's line is half of that in force. */
     design.workload.network.per_batch_s = 2e-3;
     design.workload.network.per_item_s = 1e-4;
-    design.batch_line_per_batch_s = 1e-3;
-    design.batch_line_per_item_s = 5e-5;
     design.run.envs_per_actor = 4;
     /* Not a copy: the network borrows the table beside it. */
     static struct fulcrum_replicas replicas;
@@ -278,6 +274,30 @@ TEST(test_a_measured_table_counts_requests)
     CU_ASSERT_EQUAL(lower(&design).network.gpu.count, 0);
 }
 
+/* Where waking many costs more for each than waking few no line will do. */
+TEST(test_a_table_of_hand_offs_stands_in_for_their_line)
+{
+    static const double size[] = {1, 4, 16};
+    static const double time_s[] = {2e-6, 5e-6, 40e-6};
+    struct fulcrum_design design = cpu_design();
+    design.handoff_time = (struct fulcrum_batch_time){1e-6, 2e-6, size, time_s, 3};
+    /* 4 of the table's line are 9 us: those in force are twice as long. */
+    design.workload.host.per_batch_s = 2e-6;
+    design.workload.host.per_request_s = 3e-6;
+    design.workload.host.per_item_s = 1e-6;
+    design.run.envs_per_actor = 3;
+    static struct fulcrum_replicas replicas;
+    const struct fulcrum_batch_time *host = &replicas.network.host;
+    ASSERT_OK(fulcrum_design_to_network(&design, &replicas, NULL));
+    assert_close("one", fulcrum_batch_time(host, 1), 4e-6 + 1 * 2e-6, 1e-12);
+    assert_close("four", fulcrum_batch_time(host, 4), 10e-6 + 4 * 2e-6, 1e-12);
+    assert_close("ten", fulcrum_batch_time(host, 10), 45e-6 + 10 * 2e-6, 1e-12);
+    assert_close("beyond", fulcrum_batch_time(host, 17), 80e-6 + 32e-6 + 6e-6, 1e-12);
+    designs_set(&design, "workload.host.per_batch_s=0 workload.host.per_request_s=0 "
+                         "workload.host.per_item_s=0");
+    CU_ASSERT_EQUAL(lower(&design).network.host.count, 0);
+}
+
 /* Tiles of four rows: 4, 8, ... observations take no longer than one less. */
 static void set_saw(struct fulcrum_design *design, double *size, double *time_s)
 {
@@ -285,11 +305,9 @@ static void set_saw(struct fulcrum_design *design, double *size, double *time_s)
         size[i] = i + 1;
         time_s[i] = 1e-3 * (i + 1 + ((i + 1) % 4 == 0 ? -0.5 : 0.5));
     }
-    design->batch_size = size;
-    design->batch_time_s = time_s;
-    design->batch_count = 32;
-    design->batch_line_per_batch_s = design->workload.network.per_batch_s;
-    design->batch_line_per_item_s = design->workload.network.per_item_s;
+    design->batch_time =
+        (struct fulcrum_batch_time){design->workload.network.per_batch_s,
+            design->workload.network.per_item_s, size, time_s, 32};
 }
 
 TEST(test_greedy_batches_take_a_table_evenly)

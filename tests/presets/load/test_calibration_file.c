@@ -89,7 +89,8 @@ static struct fulcrum_calibration *full_calibration(void)
     static const double y[] = {1.0, 1.9 / 0.97, 3.7 / 1.1};
     static const double samples[] = {0.1 + 0.2, (double)NAN, 5e-324};
     ASSERT_OK(fulcrum_calibration_set_capacity(calibration, y, 3, NULL));
-    ASSERT_OK(fulcrum_calibration_set_batch_time(calibration, x, y, 3, NULL));
+    ASSERT_OK(fulcrum_time_table_set(&calibration->batch_time, x, y, 3, NULL));
+    ASSERT_OK(fulcrum_time_table_set(&calibration->handoff_time, x, x, 2, NULL));
     struct fulcrum_series series = {
         "throughput", "steps/s", "threads", "alone", 3, NULL, NULL, NULL, NULL};
     double columns[4][3];
@@ -183,8 +184,10 @@ static struct fulcrum_string tell(const struct fulcrum_calibration *of)
     tell_numbers(&out, "covariance", of->covariance, n * n);
     tell_numbers(&out, "draws", of->draws, of->draw_count * n);
     tell_numbers(&out, "capacity", of->capacity, of->capacity_count);
-    tell_numbers(&out, "size", of->batch_size, of->batch_count);
-    tell_numbers(&out, "time_s", of->batch_time_s, of->batch_count);
+    tell_numbers(&out, "size", of->batch_time.size, of->batch_time.count);
+    tell_numbers(&out, "time_s", of->batch_time.time_s, of->batch_time.count);
+    tell_numbers(&out, "size", of->handoff_time.size, of->handoff_time.count);
+    tell_numbers(&out, "time_s", of->handoff_time.time_s, of->handoff_time.count);
     return out;
 }
 
