@@ -242,7 +242,11 @@ static struct fulcrum_calibrate_options calibrate_options_of(
         .device_index = options->device_index,
         .sm_count = options->sm_count,
         .network = options->network,
-        .seed = options->seed};
+        .seed = options->seed,
+        .nominal_train_batch = (double)options->training.batch,
+        .nominal_unroll = (double)options->training.unroll,
+        .nominal_burn_in = (double)options->training.burn_in,
+        .meter_root = options->meter_root};
 }
 
 enum fulcrum_status fulcrum_window_room_open(struct fulcrum_window_room *room,
@@ -538,7 +542,8 @@ struct session {
     const struct fulcrum_measure_options *options;
     struct fulcrum_window_room room;
     struct fulcrum_measurement *found;
-    struct fulcrum_loop_pieces pieces;
+    struct fulcrum_calibrate_options calibrate; /* as the pieces are timed */
+    struct fulcrum_calibration_run *pieces;     /* NULL: none are timed */
     double start_s;
     bool is_stopped;
 };
@@ -699,17 +704,20 @@ static enum fulcrum_status measure_item(
 static enum fulcrum_status time_pieces(
     struct session *session, double begin_s, struct fulcrum_error *err)
 {
-    struct fulcrum_loop_pieces *pieces = &session->pieces;
-    double now_s = fulcrum_wall_s();
-    if (pieces->state.bench == NULL || pieces->failure.status != FULCRUM_OK ||
-        session->is_stopped) {
+    size_t to_come = 1;
+    for (size_t i = 0; i < session->found->count; i++) {
+        const struct fulcrum_measured *item = &session->found->items[i];
+        size_t calm = count_calm(item);
+        size_t left = is_wanted(session->options, item)
+                          ? session->options->window_count - calm
+                          : 0;
+        to_come = left + 1 > to_come ? left + 1 : to_come;
+    }
+    if (session->pieces == NULL || session->is_stopped) {
         return FULCRUM_OK;
     }
-    enum fulcrum_status status = fulcrum_probe_loop.visit(
-        &pieces->state, now_s + (now_s - begin_s), &pieces->failure);
-    FAIL_IF(status != FULCRUM_OK && status != FULCRUM_ERR_ENVIRONMENT, err, status,
-        "%s", pieces->failure.detail);
-    return FULCRUM_OK;
+    return fulcrum_calibration_run_round(
+        session->pieces, fulcrum_wall_s() - begin_s, to_come, err);
 }
 
 /* A window is so many numbers, of each of which there is a median. */
@@ -785,13 +793,9 @@ static enum fulcrum_status settle(struct session *session, struct fulcrum_error 
                                  : (double)NAN;
     (void)snprintf(found->energy_reason, sizeof found->energy_reason, "%s",
         session->room.energy_reason);
-    if (session->pieces.state.bench == NULL) {
-        return FULCRUM_OK;
-    }
-    const struct fulcrum_calibrate_options options =
-        calibrate_options_of(session->options);
-    session->pieces.is_stopped = session->is_stopped;
-    return fulcrum_calibration_of_loop(&found->pieces, &session->pieces, &options, err);
+    return session->pieces == NULL ? FULCRUM_OK
+                                   : fulcrum_calibration_run_end(session->pieces,
+                                         session->is_stopped, &found->pieces, err);
 }
 
 enum fulcrum_status fulcrum_measure(struct fulcrum_measurement **out,
@@ -813,11 +817,12 @@ enum fulcrum_status fulcrum_measure(struct fulcrum_measurement **out,
     lay_out_loop(&session);
     session.room.listener =
         (struct fulcrum_listener){.stop = looks_around, .user = &session};
-    if (session.room.loop != NULL && options->times_pieces) {
-        session.pieces.start_s = session.start_s;
+    if (options->times_pieces) {
         session.room.bench.listener = session.room.listener;
-        TRY_OR_END(fulcrum_probe_open(
-            &fulcrum_probe_loop, &session.pieces.state, &session.room.bench, err));
+        session.calibrate = calibrate_options_of(options);
+        session.calibrate.listener = session.room.listener;
+        TRY_OR_END(fulcrum_calibration_run_new(
+            &session.pieces, &session.room.bench, &session.calibrate, err));
     }
     bool took_any = true;
     while (took_any && !session.is_stopped) {
@@ -837,9 +842,7 @@ enum fulcrum_status fulcrum_measure(struct fulcrum_measurement **out,
     }
     status = settle(&session, err);
 end:
-    if (session.pieces.state.bench != NULL) {
-        fulcrum_probe_close(&fulcrum_probe_loop, &session.pieces.state);
-    }
+    fulcrum_calibration_run_free(session.pieces);
     fulcrum_window_room_close(&session.room);
     if (status != FULCRUM_OK) {
         fulcrum_measurement_free(session.found);

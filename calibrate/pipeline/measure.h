@@ -64,7 +64,7 @@ struct fulcrum_measure_options {
     size_t most_windows;      /* of each, disturbed ones included */
     double calm_wait_s;       /* longest wait for calm canaries before a window, >= 0 */
     double train_steps_least; /* a window goes on until so many are done */
-    bool times_pieces;        /* of a loop, in the rounds of its windows */
+    bool times_pieces;        /* in the rounds of its windows */
     const char *meter_root;   /* NULL: this machine's files */
     struct fulcrum_listener listener;
 };
@@ -127,8 +127,8 @@ struct fulcrum_measurement {
 /*
  * Runs every configuration in rounds, one window each, until each has the windows that
  * are wanted. A configuration that fails (an environment that crashes, a batch that
- * never fills) keeps its reason; the others go on. A loop's pieces get as much of each
- * round as its windows: both see the same machine.
+ * never fills) keeps its reason; the others go on. Pieces, where they are timed, get
+ * as much of each round as its windows: both see the same machine.
  *   out      set on success and with FULCRUM_ERR_INTERRUPTED; given back with
  *            fulcrum_measurement_free
  *   fails    FULCRUM_ERR_RANGE (an option), FULCRUM_ERR_UNKNOWN_NAME (actor, learner),
@@ -237,6 +237,7 @@ void fulcrum_stages_measurement_free(struct fulcrum_stages_measurement *measurem
 struct fulcrum_measured_plan {
     const struct fulcrum_measurement *measurement;
     const struct fulcrum_calibration *calibration; /* NULL: nothing is predicted */
+    bool is_beside; /* it was taken between the windows: the machine was the same */
     const char *calibration_name;      /* as the file names it; NULL: none */
     const struct fulcrum_design *base; /* what a calibration does not tell: priors of
                                           the machine, the workload's policy */

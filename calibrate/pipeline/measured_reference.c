@@ -344,6 +344,27 @@ static double drift_sd(const struct fulcrum_measurement *found,
     return kinds > 0.0 ? sum / kinds : 0.0;
 }
 
+/* The same, told by the rates of the windows themselves. */
+static double rate_sd(const struct fulcrum_measurement *found)
+{
+    struct scatter all = {0.0, 0.0, 0.0, 0.0};
+    for (size_t i = 0; i < found->count; i++) {
+        double usual = found->items[i].median.steps_per_s;
+        struct scatter own = {0.0, 0.0, 0.0, 0.0};
+        add_scatter(&found->items[i],
+            offsetof(struct fulcrum_measure_window, steps_per_s), &own);
+        if (usual > 0.0) {
+            all.squares += own.squares / (usual * usual);
+            all.freedom += own.freedom;
+            all.windows += own.windows;
+            all.points += own.points;
+        }
+    }
+    return all.freedom > 0.0 ? sqrt(MEDIAN_VARIANCE * all.squares / all.freedom *
+                                    all.points / all.windows)
+                             : 0.0;
+}
+
 /* Of every item; `room` has place for as many numbers. */
 static void settle_speeds(const struct fulcrum_measurement *found,
     struct fulcrum_measure_window *now, double *room)
@@ -389,9 +410,14 @@ static enum fulcrum_status add_points(struct fulcrum_reference *reference,
         return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "speeds of a machine");
     }
     settle_speeds(found, speeds, room);
-    reference->drift_sd =
-        fmin(drift_sd(found, speeds, room), FULCRUM_REFERENCE_DRIFT_SD_MOST);
+    double sd = plan->is_beside ? rate_sd(found) : drift_sd(found, speeds, room);
+    reference->drift_sd = fmin(sd, FULCRUM_REFERENCE_DRIFT_SD_MOST);
     free(room);
+    for (size_t i = 0; i < found->count && plan->is_beside; i++) {
+        speeds[i].canary_s = then->canary_s;
+        speeds[i].step_s = then->step_canary_s;
+        speeds[i].batch_s = then->batch_canary_s;
+    }
     for (size_t i = 0; i < found->count && status == FULCRUM_OK; i++) {
         if (found->items[i].window_count > 0) {
             const struct fulcrum_measure_window *now = &speeds[i];

@@ -219,6 +219,7 @@ enum fulcrum_status fulcrum_bench_open(struct fulcrum_bench *out,
         .meter_root = options->meter_root != NULL ? options->meter_root : "",
         .loop_workload = options->loop_workload};
     out->busy.usual_frac = BUSY_USUAL_FRAC;
+    out->busy.judge = &out->alone;
     fulcrum_host_detect(&out->machine);
     out->stopwatch = fulcrum_stopwatch_calibrated();
     size_t most = THREADS_PER_PROCESSOR * (size_t)out->machine.cpu.thread_count;
@@ -260,15 +261,16 @@ void fulcrum_bench_close(struct fulcrum_bench *bench)
 }
 
 /* One run of all probes. */
-struct run {
+struct fulcrum_calibration_run {
     const struct fulcrum_calibrate_options *options;
-    double budget_s;
     struct fulcrum_schedule schedule;
-    double start_s;
-    const char *what; /* is being measured */
+    size_t round_count; /* done */
+    double spent_s;     /* in rounds that are done */
+    double start_s;     /* of the one at hand */
+    const char *what;   /* is being measured */
     bool is_stopped;
     struct fulcrum_error failure; /* of an environment; FULCRUM_OK: none */
-    struct fulcrum_bench bench;
+    struct fulcrum_bench *bench;  /* borrowed */
     const struct fulcrum_probe *probe[FULCRUM_SCHEDULE_MAX_PROBES]; /* that apply */
     size_t probe_count;
     struct fulcrum_probe_state state[FULCRUM_SCHEDULE_MAX_PROBES];
@@ -293,12 +295,17 @@ static const struct fulcrum_probe *const probes[] = {
     &fulcrum_probe_device,
 };
 
+static double elapsed_s(const struct fulcrum_calibration_run *run)
+{
+    return run->spent_s + fulcrum_wall_s() - run->start_s;
+}
+
 /* Tells whoever waits how far the run is, and asks whether to go on. */
 static bool looks_around(void *user)
 {
-    struct run *run = user;
-    double elapsed_s = fulcrum_wall_s() - run->start_s;
-    double done_frac = fmin(fmax(elapsed_s / run->schedule.budget_s, 0.0), 1.0);
+    struct fulcrum_calibration_run *run = user;
+    double budget_s = fmax(run->schedule.budget_s, FULCRUM_CALIBRATE_BUDGET_MIN_S);
+    double done_frac = fmin(fmax(elapsed_s(run) / budget_s, 0.0), 1.0);
     run->is_stopped |=
         fulcrum_listener_told(&run->options->listener, done_frac, run->what);
     return run->is_stopped;
@@ -330,7 +337,7 @@ static enum fulcrum_status check_options(
 }
 
 /* Whether an open probe has nothing to do: its time then goes to the others. */
-static bool rests(struct run *run, size_t i)
+static bool rests(struct fulcrum_calibration_run *run, size_t i)
 {
     const struct fulcrum_probe *probe = run->probe[i];
     bool has_nothing = probe->rests != NULL && probe->rests(&run->state[i]);
@@ -340,7 +347,8 @@ static bool rests(struct run *run, size_t i)
     return has_nothing;
 }
 
-static enum fulcrum_status open_probes(struct run *run, struct fulcrum_error *err)
+static enum fulcrum_status open_probes(
+    struct fulcrum_calibration_run *run, struct fulcrum_error *err)
 {
     for (size_t i = 0; i < run->probe_count; i++) {
         const struct fulcrum_probe *probe = run->probe[i];
@@ -349,7 +357,7 @@ static enum fulcrum_status open_probes(struct run *run, struct fulcrum_error *er
             return FULCRUM_OK;
         }
         enum fulcrum_status status =
-            fulcrum_probe_open(probe, &run->state[i], &run->bench, err);
+            fulcrum_probe_open(probe, &run->state[i], run->bench, err);
         if (status != FULCRUM_OK) {
             fulcrum_probe_close(probe, &run->state[i]);
             return fulcrum_fail_in(err, status, probe->what);
@@ -361,23 +369,25 @@ static enum fulcrum_status open_probes(struct run *run, struct fulcrum_error *er
 }
 
 static enum fulcrum_status visit_all(
-    struct run *run, size_t round, struct fulcrum_error *err)
+    struct fulcrum_calibration_run *run, struct fulcrum_error *err)
 {
     for (size_t i = 0; i < run->open_count; i++) {
         const struct fulcrum_probe *probe = run->probe[i];
         if (rests(run, i)) {
             continue;
         }
-        double elapsed_s = fulcrum_wall_s() - run->start_s;
-        double until_s = run->start_s + fulcrum_schedule_visit_end(
-                                            &run->schedule, elapsed_s, round, i);
+        double now_s = elapsed_s(run);
+        double visit_s =
+            fulcrum_schedule_visit_end(&run->schedule, now_s, run->round_count, i) -
+            now_s;
         run->what = probe->what;
         /* What has been visited once may be left out where the time is up. */
-        bool is_over = round > 0 && !(until_s - run->start_s > elapsed_s);
+        bool is_over = run->round_count > 0 && !(visit_s > 0.0);
         if (is_over || looks_around(run)) {
             return FULCRUM_OK;
         }
-        enum fulcrum_status status = probe->visit(&run->state[i], until_s, err);
+        enum fulcrum_status status =
+            probe->visit(&run->state[i], fulcrum_wall_s() + visit_s, err);
         if (status != FULCRUM_OK) {
             return fulcrum_fail_in(err, status, probe->what);
         }
@@ -385,7 +395,7 @@ static enum fulcrum_status visit_all(
     return FULCRUM_OK;
 }
 
-static bool has_samples(const struct run *run)
+static bool has_samples(const struct fulcrum_calibration_run *run)
 {
     size_t count = 0;
     for (size_t i = 0; i < run->open_count; i++) {
@@ -394,16 +404,6 @@ static bool has_samples(const struct run *run)
         }
     }
     return count > 0;
-}
-
-static enum fulcrum_status measure(struct run *run, struct fulcrum_error *err)
-{
-    TRY(open_probes(run, err));
-    for (size_t round = 0; round < run->schedule.round_count && !run->is_stopped;
-         round++) {
-        TRY(visit_all(run, round, err));
-    }
-    return FULCRUM_OK;
 }
 
 /* Lower case with dashes: "xeon-e5-2698-cartpole-mlp". */
@@ -450,10 +450,10 @@ static void note_backend(
     }
 }
 
-static enum fulcrum_status describe_run(const struct run *run,
+static enum fulcrum_status describe_run(const struct fulcrum_calibration_run *run,
     struct fulcrum_calibration *calibration, struct fulcrum_error *err)
 {
-    const struct fulcrum_bench *bench = &run->bench;
+    const struct fulcrum_bench *bench = run->bench;
     struct fulcrum_findings findings = {calibration, FULCRUM_OK, err};
     fulcrum_findings_note(&findings, "actor", "%s%s: %s", bench->stage.actor->name,
         run->options->actor == NULL ? " (chosen: the first that is available)" : "",
@@ -535,7 +535,7 @@ static void note_disturbance(
  * lands wherever it is then. Over everything that timed the same work.
  */
 static enum fulcrum_status find_drift(
-    const struct run *run, struct fulcrum_findings *findings)
+    const struct fulcrum_calibration_run *run, struct fulcrum_findings *findings)
 {
     size_t most = 0;
     for (size_t i = 0; i < run->open_count; i++) {
@@ -570,25 +570,25 @@ static enum fulcrum_status find_drift(
     return status;
 }
 
-static enum fulcrum_status assemble(
-    struct run *run, struct fulcrum_calibration **out, struct fulcrum_error *err)
+static enum fulcrum_status assemble(struct fulcrum_calibration_run *run,
+    struct fulcrum_calibration **out, struct fulcrum_error *err)
 {
     struct fulcrum_calibration *calibration = NULL;
     TRY(fulcrum_calibration_new(&calibration, err));
-    calibration->machine = run->bench.machine;
+    calibration->machine = run->bench->machine;
     calibration->complete = !run->is_stopped && run->failure.status == FULCRUM_OK;
-    const char *actor = run->bench.stage.actor->name;
-    const char *network = run->bench.learner != NULL
+    const char *actor = run->bench->stage.actor->name;
+    const char *network = run->bench->learner != NULL
                               ? fulcrum_learner_network_name(run->options->network)
                           : run->options->actor_options.env_id != NULL
                               ? run->options->actor_options.env_id
                               : run->options->actor_options.make;
     (void)snprintf(calibration->title, sizeof calibration->title, "%s, %s, %s",
-        run->bench.machine.cpu.name, actor, network);
+        run->bench->machine.cpu.name, actor, network);
     char title[sizeof calibration->title];
     /* The short name keeps what tells calibrations of one machine apart. */
     (void)snprintf(title, sizeof title, "%s %s %.30s", actor, network,
-        run->bench.machine.cpu.name);
+        run->bench->machine.cpu.name);
     make_name(calibration->name, sizeof calibration->name, title);
     enum fulcrum_status status = describe_run(run, calibration, err);
     for (size_t i = 0; i < run->open_count && status == FULCRUM_OK; i++) {
@@ -607,8 +607,7 @@ static enum fulcrum_status assemble(
     if (run->probe[0] != &fulcrum_probe_loop && findings.status == FULCRUM_OK) {
         findings.status = find_drift(run, &findings);
     }
-    fulcrum_findings_value(
-        &findings, "duration_s", "s", fulcrum_wall_s() - run->start_s);
+    fulcrum_findings_value(&findings, "duration_s", "s", elapsed_s(run));
     status = findings.status;
     if (status == FULCRUM_OK) {
         status = fulcrum_provenance_add(calibration, err);
@@ -621,63 +620,115 @@ static enum fulcrum_status assemble(
     return FULCRUM_OK;
 }
 
-enum fulcrum_status fulcrum_calibration_of_loop(struct fulcrum_calibration **out,
-    const struct fulcrum_loop_pieces *pieces,
-    const struct fulcrum_calibrate_options *options, struct fulcrum_error *err)
-{
-    struct run *run = calloc(1, sizeof *run);
-    TRY_MEMORY(run, err, "a calibration run");
-    run->options = options;
-    run->start_s = pieces->start_s;
-    run->is_stopped = pieces->is_stopped;
-    run->failure = pieces->failure;
-    run->bench = *pieces->state.bench;
-    run->probe[0] = &fulcrum_probe_loop;
-    run->state[0] = pieces->state;
-    run->open_count = 1;
-    enum fulcrum_status status = assemble(run, out, err);
-    free(run); /* what it held is borrowed */
-    return status;
-}
-
 /* How the measurement ended, as far as it was not as planned. */
-static enum fulcrum_status end_of(const struct run *run, struct fulcrum_error *err)
+static enum fulcrum_status end_of(
+    const struct fulcrum_calibration_run *run, struct fulcrum_error *err)
 {
     if (run->failure.status != FULCRUM_OK) {
         return fulcrum_fail(err, run->failure.status, "%s", run->failure.detail);
     }
     FAIL_IF(run->is_stopped, err, FULCRUM_ERR_INTERRUPTED,
-        "the calibration was stopped after %.3g of %.3g s",
-        fulcrum_wall_s() - run->start_s, run->schedule.budget_s);
+        "the calibration was stopped after %.3g of %.3g s", elapsed_s(run),
+        run->schedule.budget_s);
     return FULCRUM_OK;
 }
 
-/* Chooses the probes that apply to what was opened, and shares out the time. */
-static void choose_probes(struct run *run)
+/* Chooses the probes that apply to what was opened. */
+static void choose_probes(struct fulcrum_calibration_run *run)
 {
-    double share[FULCRUM_SCHEDULE_MAX_PROBES];
     for (size_t i = 0; i < sizeof probes / sizeof probes[0]; i++) {
         bool is_alone = probes[i] == &fulcrum_probe_loop;
-        bool is_loop = run->bench.stage.actor->time != NULL;
+        bool is_loop = run->bench->stage.actor->time != NULL;
         if (is_alone == is_loop &&
-            (probes[i]->applies == NULL || probes[i]->applies(&run->bench))) {
-            share[run->probe_count] = probes[i]->share;
+            (probes[i]->applies == NULL || probes[i]->applies(run->bench))) {
+            run->schedule.share[run->probe_count] = probes[i]->share;
             run->probe[run->probe_count++] = probes[i];
         }
     }
-    run->schedule = fulcrum_schedule_plan(run->budget_s, share, run->probe_count);
+    run->schedule.probe_count = run->probe_count;
+}
+
+enum fulcrum_status fulcrum_calibration_run_new(struct fulcrum_calibration_run **out,
+    struct fulcrum_bench *bench, const struct fulcrum_calibrate_options *options,
+    struct fulcrum_error *err)
+{
+    struct fulcrum_calibration_run *run = calloc(1, sizeof *run);
+    TRY_MEMORY(run, err, "a calibration run");
+    run->options = options;
+    run->bench = bench;
+    run->start_s = fulcrum_wall_s();
+    choose_probes(run);
+    *out = run;
+    return FULCRUM_OK;
+}
+
+void fulcrum_calibration_run_free(struct fulcrum_calibration_run *run)
+{
+    for (size_t i = 0; run != NULL && i < run->open_count; i++) {
+        fulcrum_probe_close(run->probe[i], &run->state[i]);
+    }
+    free(run);
+}
+
+/* What was measured before an environment failed is as good as ever. */
+static enum fulcrum_status settle_failure(
+    struct fulcrum_calibration_run *run, enum fulcrum_status status)
+{
+    bool is_kept = status == FULCRUM_ERR_ENVIRONMENT && has_samples(run);
+    return is_kept ? FULCRUM_OK : status;
+}
+
+enum fulcrum_status fulcrum_calibration_run_round(struct fulcrum_calibration_run *run,
+    double time_s, size_t to_come, struct fulcrum_error *err)
+{
+    if (run->failure.status != FULCRUM_OK || run->is_stopped) {
+        return FULCRUM_OK;
+    }
+    run->start_s = fulcrum_wall_s();
+    run->schedule.budget_s = run->spent_s + time_s * (double)to_come;
+    run->schedule.round_count = run->round_count + to_come;
+    enum fulcrum_status status = FULCRUM_OK;
+    if (run->open_count == 0) {
+        status = open_probes(run, &run->failure);
+    }
+    if (status == FULCRUM_OK) {
+        status = visit_all(run, &run->failure);
+    }
+    run->spent_s = elapsed_s(run);
+    run->start_s = fulcrum_wall_s();
+    run->round_count++;
+    status = settle_failure(run, status);
+    return status == FULCRUM_OK ? status
+                                : fulcrum_fail(err, status, "%s", run->failure.detail);
+}
+
+enum fulcrum_status fulcrum_calibration_run_end(struct fulcrum_calibration_run *run,
+    bool is_stopped, struct fulcrum_calibration **out, struct fulcrum_error *err)
+{
+    run->is_stopped |= is_stopped;
+    return assemble(run, out, err);
+}
+
+/* Rounds until the time is up. */
+static enum fulcrum_status run_rounds(struct fulcrum_calibration_run *run,
+    double begin_s, double budget_s, struct fulcrum_error *err)
+{
+    const struct fulcrum_schedule plan =
+        fulcrum_schedule_plan(budget_s, run->schedule.share, run->probe_count);
+    double end_s = begin_s + budget_s - plan.reserve_s;
+    for (size_t left = plan.round_count; left > 0 && !run->is_stopped; left--) {
+        double time_s = fmax(end_s - fulcrum_wall_s(), 0.0) / (double)left;
+        TRY(fulcrum_calibration_run_round(run, time_s, left, err));
+    }
+    return FULCRUM_OK;
 }
 
 enum fulcrum_status fulcrum_calibrate(struct fulcrum_calibration **out,
     const struct fulcrum_calibrate_options *options, struct fulcrum_error *err)
 {
     TRY(check_options(options, err));
-    struct run *run = calloc(1, sizeof *run);
-    TRY_MEMORY(run, err, "a calibration run");
-    run->options = options;
-    run->start_s = fulcrum_wall_s();
-    run->what = "preparing";
-    run->budget_s =
+    double begin_s = fulcrum_wall_s();
+    double budget_s =
         options->budget_s > 0.0 ? options->budget_s : FULCRUM_CALIBRATE_BUDGET_S;
     struct fulcrum_gpu_idle gpu_idle = {.reason = ""};
     /* Learners on the processor leave GPUs alone, whatever they draw. */
@@ -685,26 +736,20 @@ enum fulcrum_status fulcrum_calibrate(struct fulcrum_calibration **out,
         fulcrum_learner_find(options->learner) != NULL) {
         const struct fulcrum_energy_options meters = {
             .root = options->meter_root != NULL ? options->meter_root : ""};
-        fulcrum_gpu_idle_measure(&gpu_idle, &meters, run->budget_s, &options->listener);
+        fulcrum_gpu_idle_measure(&gpu_idle, &meters, budget_s, &options->listener);
     }
-    enum fulcrum_status status = fulcrum_bench_open(&run->bench, options, err);
-    if (status == FULCRUM_OK) {
-        run->bench.gpu_idle = gpu_idle;
-        choose_probes(run);
-        run->bench.listener =
-            (struct fulcrum_listener){.stop = looks_around, .user = run};
-        status = measure(run, &run->failure);
-        /* What was measured before an environment failed is as good as ever. */
-        bool is_kept = status == FULCRUM_ERR_ENVIRONMENT && has_samples(run);
-        status = status == FULCRUM_OK || is_kept ? assemble(run, out, err) : status;
-    }
-    if (status == FULCRUM_OK || status == run->failure.status) {
-        status = end_of(run, err);
-    }
-    for (size_t i = 0; i < run->open_count; i++) {
-        fulcrum_probe_close(run->probe[i], &run->state[i]);
-    }
-    fulcrum_bench_close(&run->bench);
-    free(run);
+    struct fulcrum_calibration_run *run = NULL;
+    struct fulcrum_bench bench;
+    enum fulcrum_status status = FULCRUM_OK;
+    TRY_OR_END(fulcrum_bench_open(&bench, options, err));
+    bench.gpu_idle = gpu_idle;
+    TRY_OR_END(fulcrum_calibration_run_new(&run, &bench, options, err));
+    bench.listener = (struct fulcrum_listener){.stop = looks_around, .user = run};
+    TRY_OR_END(run_rounds(run, begin_s, budget_s, err));
+    TRY_OR_END(assemble(run, out, err));
+    status = end_of(run, err);
+end:
+    fulcrum_calibration_run_free(run);
+    fulcrum_bench_close(&bench);
     return status;
 }

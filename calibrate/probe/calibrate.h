@@ -3,6 +3,7 @@
 #ifndef FULCRUM_CALIBRATE_PROBE_CALIBRATE_H
 #define FULCRUM_CALIBRATE_PROBE_CALIBRATE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -53,21 +54,38 @@ FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_calibrate(
     struct fulcrum_calibration **out, const struct fulcrum_calibrate_options *options,
     struct fulcrum_error *err);
 
-/* The pieces of a loop, sampled by whoever measures it as a whole. */
-struct fulcrum_loop_pieces {
-    struct fulcrum_probe_state state; /* of fulcrum_probe_loop; bench NULL: none */
-    double start_s;
-    bool is_stopped;
-    struct fulcrum_error failure; /* of its environments; FULCRUM_OK: none */
-};
+/* A calibration taken in rounds, by whoever has other work in between. */
+struct fulcrum_calibration_run;
 
 /*
- * What fulcrum_calibrate would have found with these samples.
- *   fails    as fulcrum_calibrate
+ * Borrows all but `out`; probes are opened with the first round.
+ *   bench    open; its listener is the caller's
+ *   fails    FULCRUM_ERR_NO_MEMORY
  */
-FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_calibration_of_loop(
-    struct fulcrum_calibration **out, const struct fulcrum_loop_pieces *pieces,
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_calibration_run_new(
+    struct fulcrum_calibration_run **out, struct fulcrum_bench *bench,
     const struct fulcrum_calibrate_options *options, struct fulcrum_error *err);
+
+/*
+ * Visits every probe, for `time_s` in all: the first of `to_come` rounds, which may be
+ * more or fewer than last time. After an environment failed, or the listener said stop,
+ * it does nothing.
+ *   fails    as fulcrum_calibrate; not where an environment fails after first samples
+ */
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_calibration_run_round(
+    struct fulcrum_calibration_run *run, double time_s, size_t to_come,
+    struct fulcrum_error *err);
+
+/*
+ * What the samples come to; incomplete where an environment failed or it was stopped.
+ *   out      the caller frees it with fulcrum_calibration_free
+ */
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_calibration_run_end(
+    struct fulcrum_calibration_run *run, bool is_stopped,
+    struct fulcrum_calibration **out, struct fulcrum_error *err);
+
+/* Accepts NULL. */
+void fulcrum_calibration_run_free(struct fulcrum_calibration_run *run);
 
 /*
  * Finds and opens actor and learner, detects the host, times the clocks and takes a

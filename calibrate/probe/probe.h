@@ -37,7 +37,10 @@ struct fulcrum_canary {
     size_t capacity;
     double baseline_s; /* of the readings so far; 0 before the first */
     /* Quantile of the readings that is the usual time: the very least may be luck. */
-    double usual_frac;        /* 0: 0.05 */
+    double usual_frac; /* 0: 0.05 */
+    /* Which one tells whether the machine is restless; NULL: this one. The median of
+     * its own readings cannot. */
+    const struct fulcrum_canary *judge;
     struct fulcrum_span last; /* the latest run, and when it ended */
     double last_end_s;
 };

@@ -17,6 +17,7 @@
  */
 #include "calibrate/probe/probe.h"
 
+#include <gsl/gsl_statistics_double.h>
 #include <math.h>
 
 #include "calibrate/actor/request_queue.h"
@@ -54,6 +55,7 @@ enum {
     SERVER, /* CPU of the server per batch, its sleep and the batch apart */
     MANY,   /* the same, requests of several observations */
     ASK,    /* CPU of an actor's turn beyond its step */
+    STEP,   /* CPU of that step */
     WAKE,   /* from a lone actor's request until the server has it */
     DELAY,  /* wall time of a lone actor's turn beyond all of these */
 };
@@ -196,6 +198,9 @@ static enum fulcrum_status sample_exchange(struct fulcrum_probe_state *state,
     TRY(fulcrum_recording_add(&recording[SERVER], &sample, err));
     sample.value = fulcrum_statistics_median(laps.actor_s, laps.count);
     TRY(fulcrum_recording_add(&recording[ASK], &sample, err));
+    /* A mean: some steps end an episode. */
+    sample.value = gsl_stats_mean(laps.step_s, 1, laps.count);
+    TRY(fulcrum_recording_add(&recording[STEP], &sample, err));
     if (actors > 1.5) {
         return FULCRUM_OK;
     }
@@ -235,6 +240,8 @@ struct hand_off {
     struct fulcrum_summary single; /* and of one, with as many actors */
     struct fulcrum_line_fit ask;   /* of an actor's CPU over 1 / actors */
     struct fulcrum_summary lone;   /* the CPU of an actor that waits for nobody */
+    double slower_s; /* a step of a thread that was woken for it, over one of many */
+    double slower_error_s;
 };
 
 static void report_host(struct fulcrum_findings *findings, const char *path,
@@ -260,14 +267,15 @@ static void report_actor(
     const struct hand_off *found, struct fulcrum_findings *findings)
 {
     static const char source[] = "CPU of an actor's thread from one answer to the "
-                                 "next, its step apart: line over "
+                                 "next, beyond that of a step among steps: line over "
                                  "the share of requests that wake the server";
     const struct fulcrum_fit_estimate *each =
         fulcrum_fit_find(&found->ask.fit, "per_batch_s");
     const struct fulcrum_fit_estimate *waking =
         fulcrum_fit_find(&found->ask.fit, "per_item_s");
-    report_host(
-        findings, "workload.host.actor_s", each->value, each->standard_error, source);
+    report_host(findings, "workload.host.actor_s",
+        fmax(each->value + found->slower_s, 0.0),
+        hypot(each->standard_error, found->slower_error_s), source);
     report_host(findings, "workload.host.wake_s", waking->value,
         run_error(waking->standard_error, &found->lone), source);
 }
@@ -327,6 +335,37 @@ static void report_lines(struct fulcrum_medians *server, struct fulcrum_medians 
     }
 }
 
+/*
+ * A step of a thread that was woken for it finds colder caches, and on a virtual
+ * machine perhaps another core, than one step behind the other does: what it takes
+ * beyond the mean of those.
+ */
+static void compare_steps(const struct fulcrum_probe_state *state,
+    struct fulcrum_findings *findings, struct hand_off *found)
+{
+    const struct fulcrum_parameter *among =
+        fulcrum_calibration_parameter(findings->calibration, "workload.step.mean_s");
+    double count = 0.0;
+    double sum_s = 0.0;
+    double square = 0.0;
+    if (among == NULL || ((const struct own *)state->own)->step_s > 0.0) {
+        return;
+    }
+    for (size_t i = 0; i < SIZE_COUNT; i++) {
+        struct fulcrum_summary there =
+            fulcrum_findings_median(findings, &state->recording[STEP], sizes[i]);
+        if (there.used > 0) {
+            sum_s += there.typical;
+            square += there.standard_error * there.standard_error;
+            count += 1.0;
+        }
+    }
+    if (count > 0.0) {
+        found->slower_s = sum_s / count - among->value;
+        found->slower_error_s = hypot(sqrt(square) / count, among->standard_error);
+    }
+}
+
 static void handoff_report(
     struct fulcrum_probe_state *state, struct fulcrum_findings *findings)
 {
@@ -344,6 +383,7 @@ static void handoff_report(
         fulcrum_findings_median(findings, &recording[WAKE], 0.0);
     struct fulcrum_summary delay =
         fulcrum_findings_median(findings, &recording[DELAY], 0.0);
+    compare_steps(state, findings, &found);
     if (server.count > 1 && ask.count > 1) {
         report_lines(&server, &ask, &found, findings);
         report_host(findings, "workload.host.server_wake_s", fmax(wake.typical, 0.0),
@@ -365,6 +405,7 @@ const struct fulcrum_probe fulcrum_probe_handoff = {
     .headers = {[SERVER] = {"handoff_server", "s", "batch", "alone", false, false, 0},
         [MANY] = {"handoff_server", "s", "batch", "4 observations", false, false, 0},
         [ASK] = {"handoff_actor", "s", "batch", "alone", false, false, 0},
+        [STEP] = {"handoff_step", "s", "batch", "alone", false, false, 0, true},
         [WAKE] = {"handoff_wake", "s", NULL, "one actor", false, false, 0},
         [DELAY] = {"handoff_delay", "s", NULL, "one actor", false, false, 0}},
     .own_byte = sizeof(struct own),

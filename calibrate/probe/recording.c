@@ -142,6 +142,7 @@ static bool is_above(const struct fulcrum_canary *canary, double reading_s)
 /* Whether most readings lie above the usual time. */
 static bool is_restless(const struct fulcrum_canary *canary)
 {
+    canary = canary->judge != NULL ? canary->judge : canary;
     size_t above = 0;
     for (size_t i = 0; i < canary->count; i++) {
         above += is_above(canary, canary->reading_s[i]);
@@ -403,7 +404,7 @@ double *fulcrum_recording_values(const struct fulcrum_recording *recording, doub
         size_t calm = collect(recording, x, false, values);
         out->disturbed = all - calm;
         out->took_all =
-            2 * calm < all && (calm < enough || is_restless(recording->canary));
+            is_restless(recording->canary) || (2 * calm < all && calm < enough);
         out->used = out->took_all ? collect(recording, x, true, values) : calm;
     }
     return values;

@@ -133,8 +133,9 @@ static void add_point(
     add_measured(table, item, "measured_hi", NULL, item->hi);
     add_prediction(table, item, prediction_of(points, i));
     add_measured(table, item, "predicted_speed_rel", NULL,
-        median->canary_s > 0.0 ? calibrated_canary_s(points) / median->canary_s
-                               : FULCRUM_UNKNOWN);
+        points->is_beside        ? 1.0
+        : median->canary_s > 0.0 ? calibrated_canary_s(points) / median->canary_s
+                                 : FULCRUM_UNKNOWN);
     add_measured(
         table, item, "actor_busy_frac", "actors busy", median->actor_busy_frac);
     add_measured(
@@ -173,7 +174,8 @@ static void add_notes(
         }
     }
     /* How much longer the canary takes, on the mean of the points. */
-    double drift_rel = measured > 0.0
+    double drift_rel = points->is_beside ? 0.0
+                       : measured > 0.0
                            ? canary_s / measured / calibrated_canary_s(points) - 1.0
                            : FULCRUM_UNKNOWN;
     fulcrum_result_number(result, "canary_drift_rel", NULL, drift_rel);

@@ -3,6 +3,8 @@
 #ifndef FULCRUM_CALIBRATE_REFERENCE_MEASURED_RESULT_H
 #define FULCRUM_CALIBRATE_REFERENCE_MEASURED_RESULT_H
 
+#include <stdbool.h>
+
 #include "calibrate/pipeline/measure.h"
 #include "calibrate/reference/throughput.h"
 #include "model/design/calibration.h"
@@ -13,6 +15,7 @@
 struct fulcrum_measured_points {
     const struct fulcrum_measurement *measurement;
     const struct fulcrum_calibration *calibration; /* NULL: none */
+    bool is_beside; /* it was taken between the windows: at their speed */
     /* Of the items with windows, in their order; NULL: nothing was predicted. */
     const struct fulcrum_prediction *predictions;
     /* The same configurations with their stages recorded; NULL: they were not. */

@@ -41,8 +41,8 @@ static const struct fulcrum_option what_rows[] = {
         .help = "a learner trains beside inference, at the workload's ratio"),
     FULCRUM_OPTION(FILE, "calibration", SETTING(calibration), "FILE", .letter = 'c',
         .help = "taken beforehand with the same actor, network and learner: predicts "
-                "each point; without it, the pieces of a framework's loop or of a "
-                "vector environment are timed between its windows and predict it"),
+                "each point; without it, the pieces are timed between the windows, "
+                "for as long as these take, and predict it"),
     FULCRUM_OPTION(COUNT, "record", SETTING(record_pairs), "PAIRS", .fallback = "0",
         .least = 0.0, .most = 10000.0,
         .help = "pairs of extra windows per point, one with its stages recorded, one "
@@ -362,6 +362,7 @@ static enum fulcrum_status make_reference(
     const char *name = job->settings->name;
     struct fulcrum_measured_plan plan = {.measurement = job->found,
         .calibration = job->inputs.calibration,
+        .is_beside = job->pieces_path != NULL,
         .calibration_name = calibration_name(job, path),
         .base = &job->inputs.base,
         .training = &job->inputs.options.training,
@@ -461,6 +462,7 @@ static enum fulcrum_status hand_out(
     predict_points(job, context);
     const struct fulcrum_measured_points points = {.measurement = job->found,
         .calibration = job->inputs.calibration,
+        .is_beside = job->pieces_path != NULL,
         .predictions = job->predictions,
         .stages = job->stages,
         .stage_predictions = job->stage_predictions};
@@ -531,7 +533,7 @@ static const struct fulcrum_example examples[] = {
     {"fulcrum measure -c c.json --envs 1,4 -b greedy -b half -o mine.json",
         "two batching rules, one and four environments an actor"},
     {"fulcrum measure --actor cartpole --network mlp --actors 1:8:x2 --window 0.3",
-        "a quick look without a prediction"},
+        "a quick look"},
     {"fulcrum measure --framework sb3-ppo --env HalfCheetah-v5 --actors 1:8:x2",
         "PPO of Stable-Baselines3, beside what its pieces predict"},
     {"fulcrum measure --network mlp --actors 1,8,64 --record 20 --trace trace.json",

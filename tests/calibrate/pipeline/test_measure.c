@@ -107,6 +107,27 @@ static void assert_item(
     CU_ASSERT(isnan(item->median.cpu_w));
 }
 
+/* A calibration of the same actor, network and training, from the rounds between. */
+TEST(test_pieces_are_timed_between_the_windows)
+{
+    struct fulcrum_measure_options options = small_options(&greedy_two, 1);
+    options.times_pieces = true;
+    struct fulcrum_measurement *found = measure(&options, FULCRUM_OK);
+    const struct fulcrum_calibration *pieces = found->pieces;
+    CU_ASSERT_PTR_NOT_NULL_FATAL(pieces);
+    CU_ASSERT(pieces->complete);
+    ASSERT_OK(fulcrum_calibration_check(pieces, NULL));
+    static const char *const paths[] = {"workload.step.mean_s",
+        "workload.network.per_item_s", "workload.host.per_request_s",
+        "workload.host.server_wake_s"};
+    for (size_t i = 0; i < LENGTH(paths); i++) {
+        CU_ASSERT_PTR_NOT_NULL(fulcrum_calibration_parameter(pieces, paths[i]));
+    }
+    CU_ASSERT(pieces->handoff_time.count >= 2);
+    CU_ASSERT(pieces->machine.cpu.canary_s > 0.0);
+    fulcrum_measurement_free(found);
+}
+
 /* Each window is metered; the counter's thread may be late by some milliseconds. */
 TEST(test_a_meter_that_opens_gives_watts_of_every_window)
 {

@@ -39,6 +39,7 @@ struct found {
     struct fulcrum_measurement measurement;
     struct fulcrum_measure_training training;
     struct fulcrum_design base;
+    bool is_beside;
     struct fulcrum_calibration *calibrations[MADE];
     struct fulcrum_reference *references[MADE];
     struct fulcrum_prediction *predictions[MADE];
@@ -144,6 +145,7 @@ static struct fulcrum_measured_plan plan_of(
         .calibration = calibration,
         .base = &found.base,
         .training = &found.training,
+        .is_beside = found.is_beside,
         .name = "mine"};
 }
 
@@ -468,6 +470,32 @@ TEST(test_a_machine_that_changes_its_speed_widens_intervals)
     }
     CU_ASSERT(width[1] > 1.5 * width[0]);
     assert_close("centre", median[1] / median[0], 1.0, 0.02);
+}
+
+/* Pieces that were timed between the windows saw the same machine: nothing is moved,
+ * and how far medians may be off is told by the rates. */
+TEST(test_pieces_between_the_windows_are_at_their_speed)
+{
+    static struct fulcrum_measure_window windows[2] = {
+        {.steps_per_s = 800.0, .step_s = 1e-3},
+        {.steps_per_s = 1000.0, .step_s = 3e-3}};
+    start();
+    found.is_beside = true;
+    found.items[0].windows = windows;
+    found.items[0].window_count = 2;
+    found.items[0].median = (struct fulcrum_measure_window){
+        .steps_per_s = 900.0, .canary_s = 2.2e-4, .step_s = 2e-3};
+    struct fulcrum_calibration *calibration = new_calibration();
+    calibration->machine.cpu.canary_s = 2e-4;
+    calibration->machine.cpu.step_canary_s = 8e-4;
+    const struct fulcrum_reference *reference = reference_of(calibration);
+    assert_setting(&reference->points[0], "machine.cpu.canary_s", 2e-4);
+    assert_setting(&reference->points[0], "machine.cpu.step_canary_s", 8e-4);
+    CU_ASSERT_PTR_NULL(fulcrum_reference_find_setting(
+        &reference->points[0], "machine.cpu.batch_canary_s"));
+    assert_close(
+        "sd", reference->drift_sd, sqrt(1.571 * 2.0 / 2.0) * 100.0 / 900.0, 1e-12);
+    found.items[0].windows = NULL;
 }
 
 /* So does a training step that only a line over operations tells. */

@@ -176,6 +176,23 @@ RECORDING_TEST(test_all_work_counts_on_a_machine_that_is_mostly_slow)
     assert_close("median", summarise(recording, 1.0).typical, 3.0, 1e-12);
 }
 
+/* A canary whose usual time is its median never finds most of its readings slow:
+ * another one tells. */
+RECORDING_TEST(test_all_work_counts_where_another_canary_says_so)
+{
+    struct fulcrum_canary alone = {0};
+    recording->is_work = true;
+    recording->canary->judge = &alone;
+    for (int i = 0; i < 12; i++) {
+        add(recording, 1.0, i % 3 == 0 ? 3.0 : 2.0, i % 3 == 0 ? 1.3 : 1.0);
+    }
+    feed(&alone, 1e-3, 20);
+    CU_ASSERT_EQUAL(summarise(recording, 1.0).used, 8);
+    feed(&alone, 1.3e-3, 40);
+    CU_ASSERT_EQUAL(summarise(recording, 1.0).used, 12);
+    fulcrum_canary_free(&alone);
+}
+
 /* Three seconds of two places, of which the third took twice as long at both. */
 RECORDING_TEST(test_slowdowns_are_those_of_seconds)
 {
