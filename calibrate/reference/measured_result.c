@@ -104,11 +104,12 @@ static void add_prediction(struct fulcrum_table *table,
         has ? prediction->value[FULCRUM_OUTPUT_mean_batch] : FULCRUM_UNKNOWN);
 }
 
-/* Seconds of the canary when the calibration was taken; NAN: not known. */
+/* Seconds of the canary when the calibration was taken before; NAN: not known. */
 static double calibrated_canary_s(const struct fulcrum_measured_points *points)
 {
-    return points->calibration != NULL ? points->calibration->machine.cpu.canary_s
-                                       : FULCRUM_UNKNOWN;
+    return points->calibration != NULL && !points->is_beside
+               ? points->calibration->machine.cpu.canary_s
+               : FULCRUM_UNKNOWN;
 }
 
 static void add_point(
@@ -174,8 +175,7 @@ static void add_notes(
         }
     }
     /* How much longer the canary takes, on the mean of the points. */
-    double drift_rel = points->is_beside ? 0.0
-                       : measured > 0.0
+    double drift_rel = measured > 0.0
                            ? canary_s / measured / calibrated_canary_s(points) - 1.0
                            : FULCRUM_UNKNOWN;
     fulcrum_result_number(result, "canary_drift_rel", NULL, drift_rel);

@@ -192,12 +192,14 @@ enum fulcrum_status fulcrum_plot_calibration_add(const struct fulcrum_plot_job *
     part.fixed = fmax(0.0, stored(calibration, "workload.network.per_batch_s"));
     part.slope = fmax(0.0, stored(calibration, "workload.network.per_item_s"));
     struct fulcrum_limits span = x_span(inference);
-    fulcrum_limits_add_all(&span, calibration->batch_time.size, calibration->batch_time.count);
+    fulcrum_limits_add_all(
+        &span, calibration->batch_time.size, calibration->batch_time.count);
     add_fit(&part, span);
     for (size_t i = 0; i < calibration->batch_time.count; i++) {
         double size = calibration->batch_time.size[i];
         add_value(&part, size, "table", calibration->batch_time.time_s[i]);
-        add_deviation(&part, size, "table_deviation", calibration->batch_time.time_s[i]);
+        add_deviation(
+            &part, size, "table_deviation", calibration->batch_time.time_s[i]);
     }
     add_samples(&part, inference);
     add_cumulative(table, find_series(calibration, "actor_step_single"), "steps");

@@ -389,8 +389,7 @@ static void use_handoff_table(const struct fulcrum_design *design,
     }
     double more_s = host->per_item_s * (out->steps_per_request - 1.0);
     for (size_t i = 0; i < measured->count; i++) {
-        out->host_time_s[i] =
-            measured->time_s[i] * factor + measured->size[i] * more_s;
+        out->host_time_s[i] = measured->time_s[i] * factor + measured->size[i] * more_s;
     }
     out->network.host.size = measured->size;
     out->network.host.time_s = out->host_time_s;

@@ -266,8 +266,7 @@ static void read_table(const struct fulcrum_node *node, struct fulcrum_time_tabl
         times = fulcrum_node_row(&time, count);
     }
     if (times != NULL) {
-        note_status(node,
-            fulcrum_time_table_set(out, sizes, times, count, NULL));
+        note_status(node, fulcrum_time_table_set(out, sizes, times, count, NULL));
     }
     free(sizes);
     free(times);

@@ -98,7 +98,8 @@ TEST(test_calibration_holds_every_part)
     CU_ASSERT_PTR_NOT_NULL(fulcrum_calibration_note(calibration, "cpu_model"));
     CU_ASSERT(calibration->batch_time.count >= 9);
     for (size_t i = 1; i < calibration->batch_time.count; i++) {
-        CU_ASSERT(calibration->batch_time.size[i] > calibration->batch_time.size[i - 1]);
+        CU_ASSERT(
+            calibration->batch_time.size[i] > calibration->batch_time.size[i - 1]);
     }
     CU_ASSERT(calibration->capacity_count >= 2);
     assert_close("c(1)", calibration->capacity[0], 1.0, 1e-9);

@@ -283,6 +283,13 @@ static double value_of(const struct fulcrum_field *field, size_t i)
     return field->kind == FULCRUM_FIELD_COUNT ? floor(value) : value;
 }
 
+static int same_times(
+    const struct fulcrum_batch_time *a, const struct fulcrum_batch_time *b)
+{
+    return a->size == b->size && a->time_s == b->time_s && a->count == b->count &&
+           a->per_batch_s == b->per_batch_s && a->per_item_s == b->per_item_s;
+}
+
 /* Every number and count; choices by name. NAN equals NAN. */
 static int same_designs(const struct fulcrum_design *a, const struct fulcrum_design *b)
 {
@@ -290,8 +297,8 @@ static int same_designs(const struct fulcrum_design *a, const struct fulcrum_des
     const struct fulcrum_field *fields = fulcrum_fields(&count);
     int same = a->flags == b->flags && a->capacity == b->capacity &&
                a->capacity_count == b->capacity_count &&
-               memcmp(&a->batch_time, &b->batch_time, sizeof a->batch_time) == 0 &&
-               memcmp(&a->handoff_time, &b->handoff_time, sizeof a->handoff_time) == 0;
+               same_times(&a->batch_time, &b->batch_time) &&
+               same_times(&a->handoff_time, &b->handoff_time);
     for (size_t i = 0; i < count; i++) {
         double x = fulcrum_field_number(&fields[i], a);
         double y = fulcrum_field_number(&fields[i], b);
@@ -438,6 +445,9 @@ static void list_inputs(struct fixture *f)
     f->uncertain = NULL;
     ASSERT_OK(
         fulcrum_uncertain_inputs_list(&f->inputs, &f->uncertain, &f->count, NULL));
+    if (f->uncertain == NULL) {
+        abort();
+    }
 }
 
 /* Two correlated numbers, one by itself, one known exactly; and two priors. */
