@@ -86,7 +86,7 @@ works is_infinite sync 1 4 &
         --window 0.3 --wait 0 --quiet -o "$work/three/m.json" \
         >"$work/three/out" 2>"$work/three/err"
     echo $? >"$work/three/code"
-    expect three 1 0 "nothing is predicted from them: vecenv"
+    expect three 1 0 "nothing is predicted from them: training loop: vecenv"
     grep -q '"complete": false' "$work/three/m-pieces.json" || fail three "no pieces"
     [ "$(grep -c '"steps_per_s"' "$work/three/m.json")" -ge 2 ] || fail three "no points"
     ! grep -q 'measured  *predicted' "$work/three/out" || fail three "something predicted"

@@ -670,14 +670,6 @@ void fulcrum_calibration_run_free(struct fulcrum_calibration_run *run)
     free(run);
 }
 
-/* What was measured before an environment failed is as good as ever. */
-static enum fulcrum_status settle_failure(
-    struct fulcrum_calibration_run *run, enum fulcrum_status status)
-{
-    bool is_kept = status == FULCRUM_ERR_ENVIRONMENT && has_samples(run);
-    return is_kept ? FULCRUM_OK : status;
-}
-
 enum fulcrum_status fulcrum_calibration_run_round(struct fulcrum_calibration_run *run,
     double time_s, size_t to_come, struct fulcrum_error *err)
 {
@@ -697,7 +689,6 @@ enum fulcrum_status fulcrum_calibration_run_round(struct fulcrum_calibration_run
     run->spent_s = elapsed_s(run);
     run->start_s = fulcrum_wall_s();
     run->round_count++;
-    status = settle_failure(run, status);
     return status == FULCRUM_OK ? status
                                 : fulcrum_fail(err, status, "%s", run->failure.detail);
 }
@@ -718,7 +709,13 @@ static enum fulcrum_status run_rounds(struct fulcrum_calibration_run *run,
     double end_s = begin_s + budget_s - plan.reserve_s;
     for (size_t left = plan.round_count; left > 0 && !run->is_stopped; left--) {
         double time_s = fmax(end_s - fulcrum_wall_s(), 0.0) / (double)left;
-        TRY(fulcrum_calibration_run_round(run, time_s, left, err));
+        enum fulcrum_status status =
+            fulcrum_calibration_run_round(run, time_s, left, err);
+        /* What was measured before an environment failed is as good as ever. */
+        if (status == FULCRUM_ERR_ENVIRONMENT && has_samples(run)) {
+            break;
+        }
+        TRY(status);
     }
     return FULCRUM_OK;
 }

@@ -70,7 +70,7 @@ FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_calibration_run_new(
  * Visits every probe, for `time_s` in all: the first of `to_come` rounds, which may be
  * more or fewer than last time. After an environment failed, or the listener said stop,
  * it does nothing.
- *   fails    as fulcrum_calibrate; not where an environment fails after first samples
+ *   fails    as fulcrum_calibrate; what was measured before an environment failed stays
  */
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_calibration_run_round(
     struct fulcrum_calibration_run *run, double time_s, size_t to_come,
