@@ -140,9 +140,9 @@ struct fulcrum_summary {
 };
 
 /*
- * The undisturbed values at `x`. All where these are fewer than half, and fewer than
- * `enough` or most readings of the canary were disturbed: a machine that is slow most
- * of the time is slow in a run, too, and all times are to be of one mixture of states.
+ * The undisturbed values at `x`. All where these are fewer than half and fewer than
+ * `enough`, or where most samples of the recording or most readings of the canary were
+ * disturbed: what is slow most of the time is slow in a run, too.
  * `out`: which, its statistics unknown. Owned; NULL: no memory.
  */
 double *fulcrum_recording_values(const struct fulcrum_recording *recording, double x,

@@ -388,6 +388,16 @@ static double run_sd_of(
                                       : (double)NAN;
 }
 
+/* Whether the machine is restless, or is where this is done. */
+static bool is_mostly_disturbed(const struct fulcrum_recording *recording)
+{
+    size_t disturbed = 0;
+    for (size_t i = 0; i < recording->count; i++) {
+        disturbed += fulcrum_recording_disturbed(recording, i);
+    }
+    return 2 * disturbed > recording->count || is_restless(recording->canary);
+}
+
 double *fulcrum_recording_values(const struct fulcrum_recording *recording, double x,
     size_t enough, struct fulcrum_summary *out)
 {
@@ -404,7 +414,7 @@ double *fulcrum_recording_values(const struct fulcrum_recording *recording, doub
         size_t calm = collect(recording, x, false, values);
         out->disturbed = all - calm;
         out->took_all =
-            is_restless(recording->canary) || (2 * calm < all && calm < enough);
+            is_mostly_disturbed(recording) || (2 * calm < all && calm < enough);
         out->used = out->took_all ? collect(recording, x, true, values) : calm;
     }
     return values;
