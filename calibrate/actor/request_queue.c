@@ -97,9 +97,13 @@ int fulcrum_request_queue_hand_in(struct fulcrum_request_queue *requests, size_t
     return 1;
 }
 
-int fulcrum_request_queue_await(struct fulcrum_request_queue *requests, size_t seat)
+/* Asleep, or `awake` all the time. */
+static bool await_answer(
+    struct fulcrum_request_queue *requests, size_t seat, bool awake)
 {
-    while (sem_wait(&requests->answers[seat]) != 0 && errno == EINTR) {
+    sem_t *answer = &requests->answers[seat];
+    while ((awake ? sem_trywait(answer) : sem_wait(answer)) != 0 &&
+           (errno == EINTR || errno == EAGAIN)) {
     }
     bool is_open = !atomic_load(&requests->is_closed);
     if (!is_open) {
@@ -107,6 +111,11 @@ int fulcrum_request_queue_await(struct fulcrum_request_queue *requests, size_t s
         (void)sem_post(&requests->answers[seat]);
     }
     return is_open;
+}
+
+int fulcrum_request_queue_await(struct fulcrum_request_queue *requests, size_t seat)
+{
+    return await_answer(requests, seat, false);
 }
 
 size_t fulcrum_request_queue_collect(
@@ -174,6 +183,7 @@ struct fulcrum_handoff {
     unsigned char *input; /* the observations of a batch */
     size_t asked_count;   /* actors, and observations of each, that were let go on */
     size_t item_count;
+    double gap_s; /* in place of steps; below 0: none */
     double clock_cost_s;
     size_t seated_count; /* seats that are set up */
     struct seat *seats;
@@ -190,6 +200,12 @@ void fulcrum_spin_s(double seconds)
 static void step_or_spin(struct seat *seat)
 {
     const struct fulcrum_handoff_plan *plan = &seat->handoff->plan;
+    if (seat->handoff->gap_s >= 0.0) {
+        double end_s = fulcrum_wall_s() + seat->handoff->gap_s;
+        while (fulcrum_wall_s() < end_s) {
+        }
+        return;
+    }
     if (plan->stage == NULL) {
         fulcrum_spin_s(plan->think_s);
         memset(seat->items, 1, seat->handoff->item_count * plan->item_byte);
@@ -213,18 +229,23 @@ static void *act(void *argument)
     double asked_s = 0.0;
     double step_s = 0.0;
     double answered_cpu_s = 0.0;
-    while (fulcrum_request_queue_await(handoff->requests, seat->number)) {
+    double ask_s = 0.0;
+    bool awake = false;
+    while (await_answer(handoff->requests, seat->number, awake)) {
         double cpu_s = fulcrum_thread_cpu_s();
         double cost_s = handoff->clock_cost_s;
         seat->turn = (struct fulcrum_handoff_turn){
-            asked_s, step_s, cpu_s - answered_cpu_s - step_s - 2.0 * cost_s};
+            asked_s, step_s, cpu_s - answered_cpu_s - step_s - 3.0 * cost_s, ask_s};
+        awake = handoff->gap_s >= 0.0;
         answered_cpu_s = cpu_s;
         step_or_spin(seat);
-        step_s = fulcrum_thread_cpu_s() - cpu_s - cost_s;
+        double stepped_s = fulcrum_thread_cpu_s();
+        step_s = stepped_s - cpu_s - cost_s;
         seat->steps.count += (double)handoff->item_count;
         seat->steps.cpu_s += step_s;
         (void)fulcrum_request_queue_hand_in(handoff->requests, seat->number);
         asked_s = fulcrum_wall_s();
+        ask_s = fulcrum_thread_cpu_s() - stepped_s - cost_s;
     }
     return NULL;
 }
@@ -294,6 +315,7 @@ enum fulcrum_status fulcrum_handoff_new(struct fulcrum_handoff **out,
     struct fulcrum_handoff *handoff = calloc(1, sizeof *handoff);
     TRY_MEMORY(handoff, err, "%zu waiting actors", plan->actor_count);
     handoff->plan = *plan;
+    handoff->gap_s = -1.0;
     handoff->clock_cost_s = fulcrum_stopwatch_calibrated().cpu_cost_s;
     enum fulcrum_status status = make_seats(handoff, err);
     handoff->is_apart =
@@ -355,6 +377,11 @@ void fulcrum_handoff_answer(
         handoff->numbers[i] = i;
     }
     fulcrum_request_queue_answer(handoff->requests, handoff->numbers, actor_count);
+}
+
+void fulcrum_handoff_stay_awake(struct fulcrum_handoff *handoff, double gap_s)
+{
+    handoff->gap_s = gap_s;
 }
 
 size_t fulcrum_handoff_collect(struct fulcrum_handoff *handoff, size_t least)

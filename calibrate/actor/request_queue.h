@@ -73,7 +73,8 @@ struct fulcrum_handoff_plan {
 struct fulcrum_handoff_turn {
     double asked_s; /* wall clock: its request had been handed in */
     double step_s;  /* CPU of its steps */
-    double cpu_s;   /* CPU of its thread beyond them: mean over the actors */
+    double cpu_s;   /* CPU of its thread beyond them: mean over the actors; */
+    double ask_s;   /* of that, handing its last request in */
 };
 
 /*
@@ -96,6 +97,12 @@ void fulcrum_handoff_answer(
 /* Waits until `least` of them have handed in their requests, and takes all that are
  * there. Returns how many. */
 size_t fulcrum_handoff_collect(struct fulcrum_handoff *handoff, size_t least);
+
+/*
+ * From the next answer on actors stay awake, and ask again after so much of the wall
+ * clock instead of stepping; below 0: they step and sleep, as they did at first.
+ */
+void fulcrum_handoff_stay_awake(struct fulcrum_handoff *handoff, double gap_s);
 
 /* Lets those go on whose requests were taken last. */
 void fulcrum_handoff_reply(struct fulcrum_handoff *handoff);

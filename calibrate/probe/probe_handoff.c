@@ -8,8 +8,13 @@
  * real pipeline (request_queue.c), and the server infers real batches, in lockstep. The
  * server's CPU time per batch, over the number of actors, is a line; requests of four
  * observations tell the part that is copying. What an actor's turn costs its thread
- * beyond its step is its own part. From a lone actor's request until the server has it
- * is the server's wake-up, and what its turn takes beyond all of these the delay.
+ * beyond its step is its own part.
+ *
+ * What waking costs depends on how long the server has waited: at first its core only
+ * polls, later it is halted, and on a virtual machine that takes the host to mend. So a
+ * lone actor that stays awake also asks after gaps of 1 to 64 us: what its thread pays
+ * beyond asking a server that is awake, and how long the server then takes. What a turn
+ * takes beyond all of these is the delay.
  *
  * Environments in processes of their own would take too long to start, and long steps
  * and batches too long altogether: spinning stands in for them. All this is a lower
@@ -28,6 +33,20 @@
 static const double sizes[] = {1, 2, 4, 8, 16};
 
 #define SIZE_COUNT (sizeof sizes / sizeof sizes[0])
+
+/* That the server has waited for; 0: it is awake. */
+static const double gaps_s[] = {0.0, 1e-6, 2e-6, 4e-6, 8e-6, 16e-6, 32e-6, 64e-6};
+
+#define GAP_COUNT (sizeof gaps_s / sizeof gaps_s[0])
+
+/* What keeps it awake until the actor has asked. */
+#define AWAKE_S 20e-6
+
+/* Half width of a 95 % interval of a normal law, in standard deviations. */
+#define NORMAL_95 1.96
+
+/* Times that differ by less are of one kind. */
+#define LEAST_POLL_GAIN 1.25
 
 /* Requests of so many observations, beside those of one; enough actors to tell. */
 #define ITEMS       4.0
@@ -56,8 +75,9 @@ enum {
     MANY,   /* the same, requests of several observations */
     ASK,    /* CPU of an actor's turn beyond its step */
     STEP,   /* CPU of that step */
-    WAKE,   /* from a lone actor's request until the server has it */
-    DELAY,  /* wall time of a lone actor's turn beyond all of these */
+    SLEEP,  /* wall time of a lone actor's turn beyond all of these */
+    WAKE,   /* from the request of an actor that stays awake until the server has it */
+    WAKER,  /* CPU of handing that in */
 };
 
 struct own {
@@ -71,9 +91,11 @@ struct laps {
     double items;
     size_t count;
     bool spins;                      /* in place of batches */
+    bool is_awake;                   /* the server, until it is asked */
     double server_s[MOST_COUNT + 1]; /* CPU time */
     double batch_s[MOST_COUNT + 1];  /* the learner's clock */
-    double wake_s[MOST_COUNT + 1];
+    double wake_s[MOST_COUNT + 1]; /* from the request until the server has it */
+    double waker_s[MOST_COUNT + 1]; /* CPU time */
     double whole_s[MOST_COUNT + 1];
     double actor_s[MOST_COUNT + 1]; /* CPU time of the actors, each */
     double step_s[MOST_COUNT + 1];  /* CPU time */
@@ -118,7 +140,6 @@ static enum fulcrum_status run_lap(const struct fulcrum_probe_state *state,
     struct fulcrum_handoff *handoff = ((const struct own *)state->own)->handoff;
     double answered_s = fulcrum_wall_s();
     (void)fulcrum_handoff_collect(handoff, (size_t)laps->actors);
-    double collected_s = fulcrum_wall_s();
     double begin_s = fulcrum_thread_cpu_s();
     TRY(fulcrum_handoff_copy(handoff, err));
     double copied_s = fulcrum_thread_cpu_s();
@@ -135,13 +156,55 @@ static enum fulcrum_status run_lap(const struct fulcrum_probe_state *state,
     laps->server_s[i] =
         copied_s - begin_s + fulcrum_thread_cpu_s() - served_s - 2.0 * clock_s;
     laps->whole_s[i] = fulcrum_wall_s() - answered_s - 6.0 * clock_s;
-    laps->wake_s[i] = collected_s;
     if (i > 0) {
         laps->actor_s[i - 1] = turn.cpu_s;
         laps->step_s[i - 1] = turn.step_s;
-        laps->wake_s[i - 1] -= turn.asked_s;
     }
     return FULCRUM_OK;
+}
+
+/* One of those whose actor stays awake. */
+static void run_gap(struct fulcrum_handoff *handoff, struct laps *laps, size_t i)
+{
+    fulcrum_handoff_answer(handoff, 1, 1);
+    if (laps->is_awake) {
+        fulcrum_spin_s(AWAKE_S);
+    }
+    (void)fulcrum_handoff_collect(handoff, 1);
+    laps->wake_s[i] = fulcrum_wall_s();
+    struct fulcrum_handoff_turn turn = fulcrum_handoff_turn(handoff);
+    if (i > 0) {
+        laps->wake_s[i - 1] -= turn.asked_s;
+        laps->waker_s[i - 1] = turn.ask_s;
+    }
+}
+
+/* Leaves the actor asleep, as it was. */
+static enum fulcrum_status sample_gap(
+    struct fulcrum_probe_state *state, double gap_s, struct fulcrum_error *err)
+{
+    struct fulcrum_handoff *handoff = ((const struct own *)state->own)->handoff;
+    struct fulcrum_recording *recording = state->recording;
+    struct laps laps = {.is_awake = !(gap_s > 0.0), .count = MOST_COUNT};
+    struct fulcrum_sample sample = {.x = gap_s};
+    TRY(fulcrum_sample_begin(state, WAKE, err));
+    fulcrum_handoff_serve(handoff, true);
+    fulcrum_handoff_stay_awake(handoff, gap_s);
+    for (int i = 0; i < WARM_UP_COUNT; i++) {
+        run_gap(handoff, &laps, 0);
+    }
+    for (size_t i = 0; i <= laps.count; i++) {
+        run_gap(handoff, &laps, i);
+    }
+    fulcrum_handoff_stay_awake(handoff, -1.0);
+    fulcrum_handoff_answer(handoff, 1, 1);
+    (void)fulcrum_handoff_collect(handoff, 1);
+    fulcrum_handoff_serve(handoff, false);
+    TRY(fulcrum_sample_end(state, WAKE, FULCRUM_CLOCK_WALL, &sample, err));
+    sample.value = fulcrum_statistics_median(laps.wake_s, laps.count);
+    TRY(fulcrum_recording_add(&recording[WAKE], &sample, err));
+    sample.value = fulcrum_statistics_median(laps.waker_s, laps.count);
+    return fulcrum_recording_add(&recording[WAKER], &sample, err);
 }
 
 /* Leaves all actors waiting. `warm_s`: a batch after another. */
@@ -188,7 +251,7 @@ static enum fulcrum_status sample_exchange(struct fulcrum_probe_state *state,
     double rest_s[MOST_COUNT];
     for (size_t i = 0; i < laps.count; i++) {
         rest_s[i] = laps.whole_s[i] - laps.server_s[i] - laps.batch_s[i] -
-                    laps.wake_s[i] - laps.actor_s[i] - laps.step_s[i];
+                    laps.actor_s[i] - laps.step_s[i];
     }
     TRY(fulcrum_sample_end(state, SERVER, FULCRUM_CLOCK_WALL, &sample, err));
     sample.value = fulcrum_statistics_median(laps.server_s, laps.count);
@@ -205,22 +268,22 @@ static enum fulcrum_status sample_exchange(struct fulcrum_probe_state *state,
         return FULCRUM_OK;
     }
     sample.x = 0.0;
-    sample.value = fulcrum_statistics_median(laps.wake_s, laps.count);
-    TRY(fulcrum_recording_add(&recording[WAKE], &sample, err));
     /* Batches after a pause are slower: that comes with the delay. */
     sample.value =
         fmax(fulcrum_statistics_median(rest_s, laps.count) +
                  fulcrum_statistics_median(laps.batch_s, laps.count) - warm_s,
             0.0);
-    return fulcrum_recording_add(&recording[DELAY], &sample, err);
+    return fulcrum_recording_add(&recording[SLEEP], &sample, err);
 }
 
-/* One of several observations after each round of the sizes. */
+/* One of several observations after each round of the sizes, a gap after each of them.
+ */
 static enum fulcrum_status handoff_visit(
     struct fulcrum_probe_state *state, double until_s, struct fulcrum_error *err)
 {
     const struct fulcrum_recording *server = &state->recording[SERVER];
     const struct fulcrum_recording *many = &state->recording[MANY];
+    struct fulcrum_handoff *handoff = ((const struct own *)state->own)->handoff;
     bool is_first = server->count == 0;
     do {
         bool has_many = (many->count + 1) * SIZE_COUNT <= server->count;
@@ -228,6 +291,11 @@ static enum fulcrum_status handoff_visit(
                             ? ITEM_ACTORS
                             : fulcrum_recording_neediest(server, sizes, SIZE_COUNT);
         TRY(sample_exchange(state, actors, has_many ? ITEMS : 1.0, err));
+        for (int i = 0; i < 2 && fulcrum_handoff_is_apart(handoff); i++) {
+            TRY(sample_gap(state,
+                fulcrum_recording_neediest(&state->recording[WAKE], gaps_s, GAP_COUNT),
+                err));
+        }
     } while (fulcrum_bench_goes_on(
         state->bench, is_first && many->count == 0 ? HUGE_VAL : until_s));
     return FULCRUM_OK;
@@ -240,6 +308,7 @@ struct hand_off {
     struct fulcrum_summary single; /* and of one, with as many actors */
     struct fulcrum_line_fit ask;   /* of an actor's CPU over 1 / actors */
     struct fulcrum_summary lone;   /* the CPU of an actor that waits for nobody */
+    struct fulcrum_summary sleep;  /* what its turn takes beside all CPU and its batch */
     double slower_s; /* a step of a thread that was woken for it, over one of many */
     double slower_error_s;
 };
@@ -262,6 +331,102 @@ static double run_error(double standard_error, const struct fulcrum_summary *see
     return hypot(standard_error, seen->run_sd >= 0.0 ? seen->run_sd : 0.0);
 }
 
+/* Of all at `x` from `from` on, before `to`: the mean. */
+static struct fulcrum_summary level_of(struct fulcrum_findings *findings,
+    const struct fulcrum_recording *recording, size_t from, size_t to)
+{
+    struct fulcrum_summary level = {.used = 0};
+    for (size_t i = from; i < to; i++) {
+        struct fulcrum_summary there =
+            fulcrum_findings_median(findings, recording, gaps_s[i]);
+        if (there.used > 0) {
+            level.used++;
+            level.typical += there.typical;
+            level.standard_error += run_error(there.standard_error, &there);
+        }
+    }
+    double count = fmax((double)level.used, 1.0);
+    level.typical /= count;
+    level.standard_error /= count;
+    return level;
+}
+
+/*
+ * The first of the gaps after which the server is asleep: where two levels of what both
+ * sides' part of waking it takes, in ln, leave least squares. 1 where they are of one
+ * kind.
+ */
+static size_t first_asleep(
+    struct fulcrum_findings *findings, const struct fulcrum_recording *recording)
+{
+    double log_s[GAP_COUNT] = {0.0};
+    size_t best = 1;
+    double least = (double)INFINITY;
+    for (size_t i = 1; i < GAP_COUNT; i++) {
+        double whole_s =
+            fulcrum_findings_median(findings, &recording[WAKE], gaps_s[i]).typical +
+            fulcrum_findings_median(findings, &recording[WAKER], gaps_s[i]).typical;
+        if (!(whole_s > 0.0)) {
+            return 1;
+        }
+        log_s[i] = log(whole_s);
+    }
+    for (size_t k = 2; k < GAP_COUNT; k++) {
+        double polls = gsl_stats_mean(log_s + 1, 1, k - 1);
+        double sleeps = gsl_stats_mean(log_s + k, 1, GAP_COUNT - k);
+        double squares = gsl_stats_tss_m(log_s + 1, 1, k - 1, polls) +
+                         gsl_stats_tss_m(log_s + k, 1, GAP_COUNT - k, sleeps);
+        if (squares < least && sleeps - polls > log(LEAST_POLL_GAIN)) {
+            least = squares;
+            best = k;
+        }
+    }
+    return best;
+}
+
+/* What a lone actor's turn takes is its parts' sum. */
+static void report_wake(const struct fulcrum_probe_state *state,
+    const struct hand_off *found, struct fulcrum_findings *findings)
+{
+    const struct fulcrum_recording *wake = &state->recording[WAKE];
+    const struct fulcrum_recording *waker = &state->recording[WAKER];
+    const struct fulcrum_fit_estimate *slope =
+        fulcrum_fit_find(&found->ask.fit, "per_item_s");
+    double work_s = slope->value;
+    double error_s = run_error(slope->standard_error, &found->lone);
+    double server_s = 0.0;
+    if (wake->count >= GAP_COUNT) {
+        size_t asleep = first_asleep(findings, state->recording);
+        struct fulcrum_summary server = level_of(findings, wake, asleep, GAP_COUNT);
+        struct fulcrum_summary sleeping = level_of(findings, waker, asleep, GAP_COUNT);
+        struct fulcrum_summary awake = level_of(findings, waker, 0, 1);
+        server_s = fmax(server.typical, 0.0);
+        work_s = fmax(sleeping.typical - awake.typical, 0.0);
+        error_s = hypot(sleeping.standard_error, awake.standard_error);
+        report_host(findings, "workload.host.server_wake_s", server_s,
+            server.standard_error,
+            "from the request of an actor that stays awake until the server that slept "
+            "has it");
+        if (asleep > 1) {
+            struct fulcrum_summary polling = level_of(findings, wake, 1, asleep);
+            double last_s = gaps_s[asleep - 1];
+            report_host(findings, "workload.host.poll_s", sqrt(last_s * gaps_s[asleep]),
+                0.5 * (gaps_s[asleep] - last_s) / NORMAL_95,
+                "between the gaps after which waking the server is short and long");
+            report_host(findings, "workload.host.poll_wake_s",
+                fmax(polling.typical, 0.0), polling.standard_error,
+                "the same as server_wake_s, after shorter gaps");
+        }
+    }
+    report_host(findings, "workload.host.wake_s", work_s, error_s,
+        "CPU of handing in a request to a server that sleeps, beyond that to one awake");
+    report_host(findings, "workload.host.delay_s",
+        fmax(found->sleep.typical + slope->value - work_s - server_s, 0.0),
+        run_error(found->sleep.standard_error, &found->sleep),
+        "turn of a lone actor less both sides' work, a warm batch and the server's "
+        "wake-up: the actor's wake-up, and batches slower after a pause");
+}
+
 /* Of n requests that the server waits for one wakes it. */
 static void report_actor(
     const struct hand_off *found, struct fulcrum_findings *findings)
@@ -271,13 +436,9 @@ static void report_actor(
                                  "the share of requests that wake the server";
     const struct fulcrum_fit_estimate *each =
         fulcrum_fit_find(&found->ask.fit, "per_batch_s");
-    const struct fulcrum_fit_estimate *waking =
-        fulcrum_fit_find(&found->ask.fit, "per_item_s");
     report_host(findings, "workload.host.actor_s",
         fmax(each->value + found->slower_s, 0.0),
         hypot(each->standard_error, found->slower_error_s), source);
-    report_host(findings, "workload.host.wake_s", waking->value,
-        run_error(waking->standard_error, &found->lone), source);
 }
 
 static void report_server(const struct fulcrum_medians *server,
@@ -314,7 +475,8 @@ static void report_server(const struct fulcrum_medians *server,
         findings, batch_path, request_path, found->line.fit.covariance[1]);
 }
 
-static void report_lines(struct fulcrum_medians *server, struct fulcrum_medians *ask,
+static void report_lines(const struct fulcrum_probe_state *state,
+    struct fulcrum_medians *server, struct fulcrum_medians *ask,
     struct hand_off *found, struct fulcrum_findings *findings)
 {
     struct fulcrum_error why = {FULCRUM_OK, ""};
@@ -330,6 +492,7 @@ static void report_lines(struct fulcrum_medians *server, struct fulcrum_medians 
     if (fulcrum_findings_fitted(findings, status, &why, "handoff_fit", "no line: ")) {
         report_server(server, found, findings);
         report_actor(found, findings);
+        report_wake(state, found, findings);
         fulcrum_findings_fit(
             findings, "handoff_actor", "a0 + a1 / actors", &found->ask.fit);
     }
@@ -378,21 +541,11 @@ static void handoff_report(
     struct hand_off found = {
         .items = fulcrum_findings_median(findings, &recording[MANY], ITEM_ACTORS),
         .single = fulcrum_findings_median(findings, &recording[SERVER], ITEM_ACTORS),
-        .lone = fulcrum_findings_median(findings, &recording[ASK], 1.0)};
-    struct fulcrum_summary wake =
-        fulcrum_findings_median(findings, &recording[WAKE], 0.0);
-    struct fulcrum_summary delay =
-        fulcrum_findings_median(findings, &recording[DELAY], 0.0);
+        .lone = fulcrum_findings_median(findings, &recording[ASK], 1.0),
+        .sleep = fulcrum_findings_median(findings, &recording[SLEEP], 0.0)};
     compare_steps(state, findings, &found);
     if (server.count > 1 && ask.count > 1) {
-        report_lines(&server, &ask, &found, findings);
-        report_host(findings, "workload.host.server_wake_s", fmax(wake.typical, 0.0),
-            run_error(wake.standard_error, &wake),
-            "from a lone actor's request until the server that waited has it");
-        report_host(findings, "workload.host.delay_s", delay.typical,
-            run_error(delay.standard_error, &delay),
-            "turn of a lone actor less both sides' CPU, a warm batch and the server's "
-            "wake-up: the actor's wake-up, and batches slower after a pause");
+        report_lines(state, &server, &ask, &found, findings);
     }
     fulcrum_findings_note(findings, "handoff", "server and actors on %s",
         fulcrum_handoff_is_apart(own->handoff) ? "cores of their own (bound)"
@@ -406,8 +559,9 @@ const struct fulcrum_probe fulcrum_probe_handoff = {
         [MANY] = {"handoff_server", "s", "batch", "4 observations", false, false, 0},
         [ASK] = {"handoff_actor", "s", "batch", "alone", false, false, 0},
         [STEP] = {"handoff_step", "s", "batch", "alone", false, false, 0, true},
-        [WAKE] = {"handoff_wake", "s", NULL, "one actor", false, false, 0},
-        [DELAY] = {"handoff_delay", "s", NULL, "one actor", false, false, 0}},
+        [SLEEP] = {"handoff_sleep", "s", NULL, "one actor", false, false, 0},
+        [WAKE] = {"handoff_wake", "s", "gap_s", "one actor", false, false, 0},
+        [WAKER] = {"handoff_waker", "s", "gap_s", "one actor", false, false, 0}},
     .own_byte = sizeof(struct own),
     .open = handoff_open,
     .close = handoff_close,

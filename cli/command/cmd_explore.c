@@ -89,7 +89,8 @@ static enum fulcrum_sweep_wish wish(void *context)
         return FULCRUM_SWEEP_VISIT_NOW;
     }
     double waited_s = job->progress.clock_s() - job->visited_s;
-    return waited_s > VISIT_INTERVAL_S ? FULCRUM_SWEEP_VISIT_SOON : FULCRUM_SWEEP_GO_ON;
+    bool is_watched = job->context->keeps == NULL;
+    return is_watched && waited_s > VISIT_INTERVAL_S ? FULCRUM_SWEEP_VISIT_SOON : FULCRUM_SWEEP_GO_ON;
 }
 
 static void prepare_point(

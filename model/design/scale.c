@@ -114,6 +114,7 @@ void fulcrum_scale_cpu_times(struct fulcrum_workload *workload,
     workload->host.actor_s *= factor;
     workload->host.wake_s *= factor;
     workload->host.server_wake_s *= factor;
+    workload->host.poll_wake_s *= factor;
     workload->host.delay_s *= factor;
 }
 

@@ -34,6 +34,8 @@ enum fulcrum_simulation_device {
     X(workload.host, actor_s,           NUMBER, 0, 1e4,  0,    "s",     "an actor's own work per request: handing in and waking up") \
     X(workload.host, wake_s,            NUMBER, 0, 1e4,  0,    "s",     "an actor's work to wake a server that waits, once a batch") \
     X(workload.host, server_wake_s,     NUMBER, 0, 1e4,  0,    "s",     "from the request that completes a batch until a sleeping server takes it") \
+    X(workload.host, poll_s,            NUMBER, 0, 1e4,  0,    "s",     "a server that has waited for less still polls: waking it takes nobody's work") \
+    X(workload.host, poll_wake_s,       NUMBER, 0, 1e4,  0,    "s",     "server_wake_s of a server that still polls") \
     X(workload.host, delay_s,           NUMBER, 0, 1e4,  0,    "s",     "from the end of inference to the actor's next step") \
     X(workload.host, reserved_threads,  NUMBER, 0, 1e6,  0,    "",      "threads that each GPU's learner keeps busy") \
     X(workload.host, inference_threads, NUMBER, 0, 1e6,  1,    "",      "threads that a GPU without a learner keeps busy, at most reserved_threads")

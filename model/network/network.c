@@ -80,7 +80,7 @@ uint64_t fulcrum_network_hash(const struct fulcrum_network *network)
         cpu->crowd_count, network->step.mean_s, network->step.cv,
         (double)network->step.law, (double)network->policy, (double)network->loop,
         network->batch_size, network->depth, network->delay_s, network->server_wake_s,
-        network->server_wake_mean_s, network->waker_s, train->env_steps_per_train_step,
+        network->poll_s, network->poll_wake_s, network->server_wake_mean_s, network->waker_s, train->env_steps_per_train_step,
         train->train_step_s, train->queue_train_steps, train->sharing_frac};
     uint64_t hash = hash_numbers(0, numbers, sizeof numbers / sizeof numbers[0]);
     hash = hash_numbers(hash, cpu->capacity, cpu->capacity_count);
@@ -192,6 +192,8 @@ static const struct fulcrum_range always[] = {
     {KEY("batching.depth", depth), 1.0, MOST_ACTORS, FULCRUM_RANGE_WHOLE},
     {FIELD(delay_s), LEAST_TIME_S, MOST_TIME_S, FULCRUM_RANGE_OR_ZERO},
     {FIELD(server_wake_s), LEAST_TIME_S, MOST_TIME_S, FULCRUM_RANGE_OR_ZERO},
+    {FIELD(poll_s), LEAST_TIME_S, MOST_TIME_S, FULCRUM_RANGE_OR_ZERO},
+    {FIELD(poll_wake_s), LEAST_TIME_S, MOST_TIME_S, FULCRUM_RANGE_OR_ZERO},
     {FIELD(waker_s), LEAST_TIME_S, MOST_TIME_S, FULCRUM_RANGE_OR_ZERO},
     {FIELD(training.env_steps_per_train_step), 1e-6, 1e12, FULCRUM_RANGE_OR_ZERO},
 };

@@ -77,6 +77,10 @@ struct fulcrum_network {
     double delay_s; /* from the end of the GPU to the actor's next step, >= 0 */
     /* From the request that completes a batch until a sleeping host takes it, >= 0. */
     double server_wake_s;
+    /* One that has waited for less than poll_s, >= 0, takes it after poll_wake_s, and
+     * its waker pays nothing. Equations leave that out. */
+    double poll_s;
+    double poll_wake_s;
     double server_wake_mean_s; /* over all batches: what equations go by */
     /* CPU time of the actor whose request wakes it, before the waking begins, >= 0. */
     double waker_s;

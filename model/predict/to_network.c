@@ -582,6 +582,8 @@ enum fulcrum_status fulcrum_design_to_network(const struct fulcrum_design *desig
         .per_item_s = there.network.per_item_s * envs};
     network->delay_s = there.host.delay_s;
     network->server_wake_s = there.host.server_wake_s;
+    network->poll_s = there.host.poll_s;
+    network->poll_wake_s = there.host.poll_wake_s;
     bool is_local = there.loop == (int)FULCRUM_LOOP_LOCAL;
     if (is_local) {
         /* An actor's own inference is of its own observations, and nobody waits for a
@@ -734,15 +736,17 @@ static void set_pauses(struct fulcrum_replicas *replicas,
     cost->wake_s = replicas->wake_s * chance / solution->mean_batch;
     network->step = fulcrum_step_lengthened(cost->step, cost->wake_s);
     /*
-     * Where any request will do, the first one wakes the server and pays before the
-     * waking begins. Of a fixed batch it is the last one: its share of every step is as
-     * good.
+     * A simulation knows whose request that is: the first one where any will do, which
+     * pays before the waking begins, or the last one of a fixed batch, whose share of
+     * every step is as good to equations.
      */
-    if (network->server_wake_s > 0.0 && network->policy == FULCRUM_BATCH_GREEDY) {
+    if (network->server_wake_s > 0.0) {
         network->waker_s = replicas->wake_s;
         network->own_step = cost->step;
     }
-    double before_s = network->waker_s * (1.0 - 1.0 / solution->mean_batch);
+    double before_s = network->policy == FULCRUM_BATCH_GREEDY
+                          ? network->waker_s * (1.0 - 1.0 / solution->mean_batch)
+                          : 0.0;
     network->server_wake_mean_s = (network->server_wake_s + before_s) * chance;
     /* The line and the table of batch times, both `more_s` longer. */
     double more_s = now_s - cost->cold_s;

@@ -202,10 +202,12 @@ static void find_next(struct fulcrum_pipeline *pipeline)
     pipeline->next_s = lesser(lesser(host_end_s, gpu_end_s), pipeline->delay_end_s);
 }
 
-void fulcrum_pipeline_wake(struct fulcrum_pipeline *pipeline)
+void fulcrum_pipeline_wake(struct fulcrum_pipeline *pipeline, bool polls)
 {
     const struct fulcrum_network *network = pipeline->network;
-    pipeline->wake_end_s = pipeline->now_s + network->waker_s + network->server_wake_s;
+    pipeline->wake_end_s =
+        pipeline->now_s +
+        (polls ? network->poll_wake_s : network->waker_s + network->server_wake_s);
     find_next(pipeline);
 }
 

@@ -418,7 +418,8 @@ struct simulation {
     size_t waiting;
     size_t least_batch;
     size_t most_batch;
-    bool host_sleeps; /* it has found too few for a batch */
+    bool host_waits; /* it has found too few for a batch, */
+    double since_s;  /* and when */
     double work_s;
     struct crowd *crowd; /* by actors at the CPU, from `last` on as one */
     size_t last;
@@ -605,17 +606,25 @@ static void release(struct simulation *sim, size_t count)
     }
 }
 
+/* Whether a host that waits has not fallen asleep by `now_s`. */
+static bool host_polls(const struct simulation *sim, double now_s)
+{
+    return now_s - sim->since_s < sim->network.poll_s;
+}
+
 /* Starts every batch that can start now; returns how many must wait for the next. */
 static size_t start_batches(struct simulation *sim)
 {
     while (fulcrum_pipeline_takes(&sim->pipeline, sim->steps)) {
+        double now_s = sim->pipeline.now_s;
         if (sim->waiting < sim->least_batch) {
-            sim->host_sleeps = sim->network.server_wake_s > 0.0;
+            sim->since_s = sim->host_waits ? sim->since_s : now_s;
+            sim->host_waits = sim->network.server_wake_s > 0.0;
             return sim->least_batch;
         }
-        if (sim->host_sleeps) {
-            sim->host_sleeps = false;
-            fulcrum_pipeline_wake(&sim->pipeline);
+        if (sim->host_waits) {
+            sim->host_waits = false;
+            fulcrum_pipeline_wake(&sim->pipeline, host_polls(sim, now_s));
             return SIZE_MAX;
         }
         size_t size = sim->waiting < sim->most_batch ? sim->waiting : sim->most_batch;
@@ -644,10 +653,10 @@ static void work_to_event(struct simulation *sim, double now_s)
     fulcrum_pipeline_advance(&sim->pipeline, sim->pipeline.next_s);
 }
 
-/* What holds the thread of the actor whose request wakes the host. */
-static double waker_s_of(const struct simulation *sim)
+/* What holds the thread of the actor whose request wakes the host at `now_s`. */
+static double waker_s_at(const struct simulation *sim, double now_s)
 {
-    return sim->host_sleeps ? sim->network.waker_s : 0.0;
+    return sim->host_waits && !host_polls(sim, now_s) ? sim->network.waker_s : 0.0;
 }
 
 /*
@@ -660,7 +669,6 @@ static bool run_steps(struct simulation *sim, size_t wanted, double stop_steps)
     const double until_s = sim->pipeline.next_s;
     const size_t allowed = steps_allowed(sim, wanted, stop_steps);
     const size_t waker = wanted - sim->waiting;
-    const double waker_s = waker_s_of(sim);
     double now_s = sim->pipeline.now_s;
     double work_s = sim->work_s;
     double item_s = 0.0;
@@ -682,7 +690,7 @@ static bool run_steps(struct simulation *sim, size_t wanted, double stop_steps)
         work_s = finish_work_s;
         if (at_cpu > sim->servers) {
             double length_s = source_next(&sim->source);
-            length_s += done + 1 == waker ? waker_s : 0.0;
+            length_s += done + 1 == waker ? waker_s_at(sim, now_s) : 0.0;
             heap_replace(&sim->stepping, work_s + length_s);
         } else {
             heap_pop(&sim->stepping);
@@ -705,13 +713,13 @@ static bool run_steps(struct simulation *sim, size_t wanted, double stop_steps)
 
 /* Whose slice is over goes on or gives way, and who is done makes room: request number
  * `waker` after it has woken the host. */
-static size_t end_slice(struct simulation *sim, size_t waker)
+static size_t end_slice(struct simulation *sim, size_t waker, double now_s)
 {
     size_t done = (size_t)fulcrum_turn_queue_end(&sim->turns);
     sim->at_cpu -= done;
     sim->waiting += done;
     sim->steps += (double)done;
-    start_turns(sim, done == waker ? waker_s_of(sim) : 0.0);
+    start_turns(sim, done == waker ? waker_s_at(sim, now_s) : 0.0);
     return done;
 }
 
@@ -722,7 +730,8 @@ static FULCRUM_NOT_INLINE bool run_turns(
     const size_t allowed = steps_allowed(sim, wanted, stop_steps);
     double now_s = sim->pipeline.now_s;
     const size_t waker = wanted - sim->waiting;
-    for (size_t done = 0; done < allowed; done += end_slice(sim, waker - done)) {
+    for (size_t done = 0; done < allowed;
+         done += end_slice(sim, waker - done, now_s)) {
         struct crowd *crowd = crowd_of(sim, sim->at_cpu);
         double end_work_s = fulcrum_turn_queue_next(&sim->turns);
         double left_s = (end_work_s - sim->work_s) * crowd->s_per_work;

@@ -145,8 +145,11 @@ static inline int fulcrum_pipeline_takes(
            steps < pipeline->block_at_steps && isinf(pipeline->wake_end_s);
 }
 
-/* The host has waited and is woken: for waker_s and server_wake_s it takes no batch. */
-void fulcrum_pipeline_wake(struct fulcrum_pipeline *pipeline);
+/*
+ * The host has waited and is woken: for waker_s and server_wake_s it takes no batch, or
+ * for poll_wake_s where it still `polls`.
+ */
+void fulcrum_pipeline_wake(struct fulcrum_pipeline *pipeline, bool polls);
 
 /* Hands a batch to the host. */
 void fulcrum_pipeline_start(struct fulcrum_pipeline *pipeline, size_t size);

@@ -42,6 +42,7 @@ struct fulcrum_sweep_probe {
     struct fulcrum_setting settings[FULCRUM_SWEEP_AXES_MOST + 1]; /* of the point */
     size_t setting_count;
     enum fulcrum_method method; /* mostly that of the plan */
+    bool chooses;               /* among numbers of actors */
     bool follows;
     size_t chain_next; /* the point that would go on with the chain of the last one */
 };
@@ -120,6 +121,10 @@ static void set_actors(struct fulcrum_sweep_probe *probe, double actors)
     probe->setting_count = axis_count + 1;
 }
 
+/* Rates that differ by less are equally good: the one chosen is then predicted in full.
+ */
+#define CHOICE_HALF_WIDTH_REL 0.03
+
 static enum fulcrum_status predict_with_draws(struct fulcrum_sweep_probe *probe,
     double draws, struct fulcrum_sweep_point *out, struct fulcrum_error *err)
 {
@@ -129,6 +134,9 @@ static enum fulcrum_status predict_with_draws(struct fulcrum_sweep_probe *probe,
     options.follows = probe->follows;
     options.solver.method = probe->method;
     options.draws = draws;
+    if (probe->chooses && !(options.solver.half_width_rel > 0.0)) {
+        options.solver.half_width_rel = CHOICE_HALF_WIDTH_REL;
+    }
     return fulcrum_predictor_run(
         probe->predictor, &point, &options, &out->prediction, err);
 }
@@ -153,51 +161,68 @@ static enum fulcrum_status follow_threads(
     return FULCRUM_OK;
 }
 
-/* The rate by equations with the error they tell of, up or down; 0 where it cannot run.
+/*
+ * Marks with -1 the actor counts that equations, with the error they tell of, rule out.
+ * Returns how many are left.
  */
-static double rough_rate(
-    struct fulcrum_sweep_probe *probe, double sign, struct fulcrum_sweep_point *out)
+static size_t rule_out(struct fulcrum_sweep_probe *probe,
+    struct fulcrum_sweep_point *out, double *most_per_s)
 {
+    size_t count = probe->plan->actor_choice_count;
+    double surely_per_s = 0.0;
+    size_t left = 0;
     probe->method = FULCRUM_METHOD_FAST;
-    enum fulcrum_status tried = predict_with_draws(probe, 0.0, out, NULL);
+    for (size_t i = 0; i < count; i++) {
+        set_actors(probe, probe->plan->actor_choices[i]);
+        if (predict_with_draws(probe, 0.0, out, NULL) == FULCRUM_OK) {
+            double per_s = out->prediction.value[FULCRUM_OUTPUT_steps_per_s];
+            double error_per_s = per_s * out->prediction.solver_error_rel;
+            most_per_s[i] = per_s + error_per_s;
+            surely_per_s = fmax(surely_per_s, per_s - error_per_s);
+        }
+    }
     probe->method = probe->plan->predict.solver.method;
-    const struct fulcrum_prediction *prediction = &out->prediction;
-    return tried == FULCRUM_OK ? prediction->value[FULCRUM_OUTPUT_steps_per_s] *
-                                     (1.0 + sign * prediction->solver_error_rel)
-                               : 0.0;
+    for (size_t i = 0; i < count; i++) {
+        most_per_s[i] = most_per_s[i] < surely_per_s ? -1.0 : most_per_s[i];
+        left += most_per_s[i] >= 0.0;
+    }
+    return left;
 }
 
 /*
  * Tries every actor count without intervals; the best one is then predicted in full.
  * Where simulations may be needed, only counts are simulated that equations do not rule
- * out.
+ * out, and none where only one is left.
  */
 static enum fulcrum_status choose_actors(struct fulcrum_sweep_probe *probe,
     struct fulcrum_sweep_point *out, struct fulcrum_error *err)
 {
     const struct fulcrum_sweep_plan *plan = probe->plan;
+    double *most_per_s = calloc(plan->actor_choice_count, sizeof *most_per_s);
+    TRY_MEMORY(most_per_s, err, "%zu actor counts", plan->actor_choice_count);
     bool may_simulate = plan->predict.solver.method == FULCRUM_METHOD_AUTO;
-    double surely = 0.0;
-    for (size_t i = 0; may_simulate && i < plan->actor_choice_count; i++) {
-        set_actors(probe, plan->actor_choices[i]);
-        surely = fmax(surely, rough_rate(probe, -1.0, out));
-    }
+    bool is_sure = may_simulate && rule_out(probe, out, most_per_s) == 1;
     double best_actors = FULCRUM_UNKNOWN;
-    double best_steps_per_s = 0.0;
+    double best_per_s = -1.0;
     enum fulcrum_status status = FULCRUM_ERR_INFEASIBLE;
+    probe->chooses = true;
     for (size_t i = 0; i < plan->actor_choice_count; i++) {
-        set_actors(probe, plan->actor_choices[i]);
-        if (surely > 0.0 && rough_rate(probe, 1.0, out) < surely) {
+        if (most_per_s[i] < 0.0) {
             continue;
         }
-        enum fulcrum_status tried = predict_with_draws(probe, 0.0, out, err);
-        double steps_per_s = out->prediction.value[FULCRUM_OUTPUT_steps_per_s];
-        if (tried == FULCRUM_OK && steps_per_s > best_steps_per_s) {
-            best_steps_per_s = steps_per_s;
+        set_actors(probe, plan->actor_choices[i]);
+        enum fulcrum_status tried =
+            is_sure ? FULCRUM_OK : predict_with_draws(probe, 0.0, out, err);
+        double per_s = is_sure ? most_per_s[i]
+                               : out->prediction.value[FULCRUM_OUTPUT_steps_per_s];
+        if (tried == FULCRUM_OK && per_s > best_per_s) {
+            best_per_s = per_s;
             best_actors = plan->actor_choices[i];
         }
         status = tried == FULCRUM_OK || status == FULCRUM_OK ? FULCRUM_OK : tried;
     }
+    free(most_per_s);
+    probe->chooses = false;
     set_actors(probe, best_actors);
     return status;
 }

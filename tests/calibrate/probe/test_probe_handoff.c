@@ -17,7 +17,7 @@ enum { PAUSES = 7 };
 
 static const char *const paths[] = {"workload.host.per_batch_s",
     "workload.host.per_request_s", "workload.host.per_item_s", "workload.host.actor_s",
-    "workload.host.wake_s", "workload.host.server_wake_s", "workload.host.delay_s"};
+    "workload.host.wake_s", "workload.host.delay_s"};
 
 enum { PATH_COUNT = LENGTH(paths) };
 
@@ -81,8 +81,15 @@ TEST(test_one_visit_tells_every_part)
     assert_series(calibration, "handoff_server", "alone", 5);
     assert_series(calibration, "handoff_actor", "alone", 5);
     assert_series(calibration, "handoff_server", "4 observations", 1);
-    assert_series(calibration, "handoff_wake", "one actor", 1);
-    assert_series(calibration, "handoff_delay", "one actor", 1);
+    assert_series(calibration, "handoff_sleep", "one actor", 1);
+    struct fulcrum_placement placement = {.is_apart = 0};
+    ASSERT_OK(fulcrum_placement_complete(&placement, NULL));
+    if (placement.is_apart) {
+        assert_series(calibration, "handoff_wake", "one actor", 12);
+        assert_series(calibration, "handoff_waker", "one actor", 12);
+        assert_parameter(calibration, "workload.host.server_wake_s");
+        CU_ASSERT(probing_value(calibration, "workload.host.server_wake_s") > 0.0);
+    }
     /* Some work is done for a batch, and by an actor. */
     CU_ASSERT(
         probing_value(calibration, paths[0]) + probing_value(calibration, paths[1]) >
@@ -90,8 +97,6 @@ TEST(test_one_visit_tells_every_part)
     CU_ASSERT(
         probing_value(calibration, paths[3]) + probing_value(calibration, paths[4]) >
         0.0);
-    /* A server that sleeps is not there at once. */
-    CU_ASSERT(probing_value(calibration, paths[5]) > 0.0);
     assert_part(fulcrum_calibration_note(calibration, "handoff"), "server and actors");
     fulcrum_calibration_free(calibration);
     fulcrum_bench_close(&bench);
@@ -138,6 +143,95 @@ TEST(test_asking_costs_an_actor_some_time)
     }
     CU_ASSERT(cpu_s > 0.0 && cpu_s / 29.0 < 0.01);
     CU_ASSERT(step_s / 29.0 >= plan.think_s && step_s / 29.0 < 0.01);
+    fulcrum_handoff_free(handoff);
+}
+
+static void add_sample(
+    struct fulcrum_probe_state *state, size_t which, double x, double value)
+{
+    const struct fulcrum_sample sample = {.x = x, .value = value, .canary_s = 1e-4};
+    ASSERT_OK(fulcrum_recording_add(&state->recording[which], &sample, NULL));
+}
+
+/* In the order of the probe's recordings; microseconds. */
+enum { SERVER, MANY, ASK, STEP, SLEEP, WAKE, WAKER };
+
+/* Two samples of everything: 6 + b of the server, 3 + 12 / n of each of n actors, and
+ * waking that changes after `short_count` gaps. */
+static struct fulcrum_calibration *report_of(
+    struct fulcrum_bench *bench, size_t short_count)
+{
+    struct fulcrum_probe_state state;
+    ASSERT_OK(fulcrum_probe_open(&fulcrum_probe_handoff, &state, bench, NULL));
+    for (int twice = 0; twice < 2; twice++) {
+        for (double n = 1.0; n <= 16.0; n *= 2.0) {
+            add_sample(&state, SERVER, n, (6.0 + n) * 1e-6);
+            add_sample(&state, ASK, n, (3.0 + 12.0 / n) * 1e-6);
+            add_sample(&state, STEP, n, 2e-6);
+        }
+        add_sample(&state, SLEEP, 0.0, 40e-6);
+        add_sample(&state, WAKE, 0.0, 30e-6);
+        add_sample(&state, WAKER, 0.0, 0.1e-6);
+        for (size_t i = 0; i < 7; i++) {
+            add_sample(&state, WAKE, ldexp(1e-6, (int)i), i < short_count ? 9e-6 : 20e-6);
+            add_sample(&state, WAKER, ldexp(1e-6, (int)i), i < short_count ? 1e-6 : 7e-6);
+        }
+    }
+    struct fulcrum_calibration *calibration =
+        probing_report(&fulcrum_probe_handoff, &state);
+    fulcrum_probe_close(&fulcrum_probe_handoff, &state);
+    return calibration;
+}
+
+TEST(test_a_server_that_polls_is_told_from_one_that_sleeps)
+{
+    struct fulcrum_bench bench;
+    ASSERT_OK(fulcrum_bench_open(&bench, &cheap, NULL));
+    struct fulcrum_calibration *calibration = report_of(&bench, 3);
+    const double micro = 1e-6;
+    assert_close("between 4 and 8 us", probing_value(calibration, "workload.host.poll_s"),
+        sqrt(32.0) * micro, 1e-12);
+    assert_close("polls", probing_value(calibration, "workload.host.poll_wake_s"),
+        9.0 * micro, 1e-12);
+    assert_close("sleeps", probing_value(calibration, "workload.host.server_wake_s"),
+        20.0 * micro, 1e-12);
+    assert_close("waker", probing_value(calibration, "workload.host.wake_s"),
+        6.9 * micro, 1e-12);
+    assert_close("actor", probing_value(calibration, "workload.host.actor_s"),
+        3.0 * micro, 1e-9);
+    /* A lone turn sleeps for 40 us and works for 12 more than one of many. */
+    assert_close("delay", probing_value(calibration, "workload.host.delay_s"),
+        (40.0 + 12.0 - 6.9 - 20.0) * micro, 1e-9);
+    fulcrum_calibration_free(calibration);
+    calibration = report_of(&bench, 0);
+    CU_ASSERT(isnan(probing_value(calibration, "workload.host.poll_s")));
+    CU_ASSERT(isnan(probing_value(calibration, "workload.host.poll_wake_s")));
+    assert_close("all sleep", probing_value(calibration, "workload.host.server_wake_s"),
+        20.0 * micro, 1e-12);
+    fulcrum_calibration_free(calibration);
+    fulcrum_bench_close(&bench);
+}
+
+/* Awake it asks after a gap, and then sleeps and steps again. */
+TEST(test_an_actor_may_stay_awake)
+{
+    const struct fulcrum_handoff_plan plan = {
+        .actor_count = 1, .item_count = 1, .item_byte = 64, .think_s = 2e-5};
+    struct fulcrum_handoff *handoff = NULL;
+    ASSERT_OK(fulcrum_handoff_new(&handoff, &plan, NULL));
+    fulcrum_handoff_stay_awake(handoff, 1e-3);
+    for (int i = 0; i < 3; i++) {
+        double begin_s = fulcrum_wall_s();
+        fulcrum_handoff_answer(handoff, 1, 1);
+        CU_ASSERT_EQUAL(fulcrum_handoff_collect(handoff, 1), 1);
+        CU_ASSERT(fulcrum_wall_s() - begin_s >= 1e-3);
+        CU_ASSERT(i < 2 || fulcrum_handoff_turn(handoff).ask_s > 0.0);
+    }
+    double stepped = fulcrum_handoff_steps(handoff).count;
+    fulcrum_handoff_stay_awake(handoff, -1.0);
+    fulcrum_handoff_answer(handoff, 1, 1);
+    CU_ASSERT_EQUAL(fulcrum_handoff_collect(handoff, 1), 1);
+    CU_ASSERT_EQUAL(fulcrum_handoff_steps(handoff).count, stepped + 1.0);
     fulcrum_handoff_free(handoff);
 }
 

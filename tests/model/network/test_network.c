@@ -361,6 +361,8 @@ TEST(test_a_hash_knows_every_number)
         offsetof(struct fulcrum_network, depth),
         offsetof(struct fulcrum_network, delay_s),
         offsetof(struct fulcrum_network, server_wake_s),
+        offsetof(struct fulcrum_network, poll_s),
+        offsetof(struct fulcrum_network, poll_wake_s),
         offsetof(struct fulcrum_network, server_wake_mean_s),
         offsetof(struct fulcrum_network, waker_s),
         offsetof(struct fulcrum_network, training.env_steps_per_train_step),

@@ -131,6 +131,43 @@ TEST(test_the_first_request_pays_before_the_server_wakes_up)
     assert_close("apart", out.steps_per_s, 4.0 / (0.1 + 0.4 + 0.5 + 0.7), 1e-9);
 }
 
+/* The next request comes 0.1 s after the server began to wait, and costs nobody. */
+TEST(test_a_server_that_has_just_begun_to_wait_polls)
+{
+    for (int slices = 0; slices < 2; slices++) {
+        struct fulcrum_network network = plain_network(1, 1, 0.3, 0.1);
+        network.step = network.own_step =
+            (struct fulcrum_step){0.1, 0.0, FULCRUM_LAW_DETERMINISTIC};
+        network.server_wake_s = 0.5;
+        network.waker_s = 0.4;
+        network.poll_wake_s = 0.05;
+        network.poll_s = 0.09;
+        network.cpu.slice_s = slices > 0 ? 10.0 : 0.0;
+        struct fulcrum_solution out = simulated(&network, 11, 0.001);
+        assert_close("asleep", out.steps_per_s, 1.0 / (0.1 + 0.4 + 0.5 + 0.4), 1e-9);
+        network.poll_s = 0.11;
+        out = simulated(&network, 11, 0.001);
+        assert_close("polls", out.steps_per_s, 1.0 / (0.1 + 0.05 + 0.4), 1e-9);
+        network.policy = FULCRUM_BATCH_FIXED;
+        network.batch_size = 1;
+        out = simulated(&network, 11, 0.001);
+        assert_close("fixed", out.steps_per_s, 1.0 / (0.1 + 0.05 + 0.4), 1e-9);
+        /* Two on a thread, batches of one: after 0.4 s the other one has long asked. */
+        network.actors = 2;
+        out = simulated(&network, 11, 0.001);
+        assert_close("busy", out.steps_per_s, 1.0 / 0.4, 1e-9);
+        /* Where steps are longer the thread is held, but not by a server that polls. */
+        network.step.mean_s = network.own_step.mean_s = 0.5;
+        network.poll_s = 0.0;
+        out = simulated(&network, 11, 0.001);
+        assert_close("held", out.steps_per_s, 1.0 / (0.5 + 0.4), 1e-9);
+        network.poll_s = 0.2;
+        network.waker_s = 7.0;
+        out = simulated(&network, 11, 0.001);
+        assert_close("not held", out.steps_per_s, 1.0 / 0.5, 1e-9);
+    }
+}
+
 TEST(test_depth_overlaps_host_and_gpu)
 {
     /* No time on the CPU: batches of 1 from 8 actors, host .2, GPU .4. */
