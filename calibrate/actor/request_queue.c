@@ -436,6 +436,13 @@ struct fulcrum_handoff_steps fulcrum_handoff_steps(
     return all;
 }
 
+size_t fulcrum_handoff_thread_count(const struct fulcrum_handoff *handoff)
+{
+    const struct fulcrum_cpu_list *list =
+        handoff->is_apart ? &handoff->placement.actors : &handoff->before;
+    return list->count > 0 ? list->count : 1;
+}
+
 bool fulcrum_handoff_is_apart(const struct fulcrum_handoff *handoff)
 {
     return handoff->is_apart;

@@ -130,6 +130,9 @@ struct fulcrum_handoff_steps {
 struct fulcrum_handoff_steps fulcrum_handoff_steps(
     const struct fulcrum_handoff *handoff);
 
+/* Processors that actors may run on. */
+size_t fulcrum_handoff_thread_count(const struct fulcrum_handoff *handoff);
+
 /* 1 where server and actors have cores of their own. */
 bool fulcrum_handoff_is_apart(const struct fulcrum_handoff *handoff);
 

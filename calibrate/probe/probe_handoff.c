@@ -75,6 +75,7 @@ enum {
     MANY,   /* the same, requests of several observations */
     ASK,    /* CPU of an actor's turn beyond its step */
     STEP,   /* CPU of that step */
+    IDLE,   /* share of the turn in which the actors' thread or threads do nothing */
     SLEEP,  /* wall time of a lone actor's turn beyond all of these */
     WAKE,   /* from the request of an actor that stays awake until the server has it */
     WAKER,  /* CPU of handing that in */
@@ -264,6 +265,12 @@ static enum fulcrum_status sample_exchange(struct fulcrum_probe_state *state,
     /* A mean: some steps end an episode. */
     sample.value = gsl_stats_mean(laps.step_s, 1, laps.count);
     TRY(fulcrum_recording_add(&recording[STEP], &sample, err));
+    double whole_s = gsl_stats_mean(laps.whole_s, 1, laps.count);
+    double busy_s =
+        actors * (sample.value + gsl_stats_mean(laps.actor_s, 1, laps.count));
+    double threads = (double)fulcrum_handoff_thread_count(own->handoff);
+    sample.value = 1.0 - fmin(1.0, busy_s / (fmin(actors, threads) * whole_s));
+    TRY(fulcrum_recording_add(&recording[IDLE], &sample, err));
     if (actors > 1.5) {
         return FULCRUM_OK;
     }
@@ -309,8 +316,8 @@ struct hand_off {
     struct fulcrum_line_fit ask;   /* of an actor's CPU over 1 / actors */
     struct fulcrum_summary lone;   /* the CPU of an actor that waits for nobody */
     struct fulcrum_summary sleep;  /* what its turn takes beside all CPU and its batch */
-    double slower_s; /* a step of a thread that was woken for it, over one of many */
-    double slower_error_s;
+    double cold_s; /* a step beyond one among others, over the idle share; NAN: none */
+    double cold_error_s;
 };
 
 static void report_host(struct fulcrum_findings *findings, const char *path,
@@ -436,9 +443,12 @@ static void report_actor(
                                  "the share of requests that wake the server";
     const struct fulcrum_fit_estimate *each =
         fulcrum_fit_find(&found->ask.fit, "per_batch_s");
-    report_host(findings, "workload.host.actor_s",
-        fmax(each->value + found->slower_s, 0.0),
-        hypot(each->standard_error, found->slower_error_s), source);
+    report_host(
+        findings, "workload.host.actor_s", each->value, each->standard_error, source);
+    report_host(findings, "workload.host.cold_step_s", found->cold_s,
+        found->cold_error_s,
+        "CPU of a step between hand-offs beyond that of a step among steps, over the "
+        "idle share of the actors' threads");
 }
 
 static void report_server(const struct fulcrum_medians *server,
@@ -499,33 +509,41 @@ static void report_lines(const struct fulcrum_probe_state *state,
 }
 
 /*
- * A step of a thread that was woken for it finds colder caches, and on a virtual
- * machine perhaps another core, than one step behind the other does: what it takes
- * beyond the mean of those.
+ * A step on a core that was idle finds colder caches, and on a virtual machine a core
+ * that the host has to give back, perhaps another one: what it takes beyond the mean of
+ * steps among steps, in proportion to the idle share of the actors' threads, by least
+ * squares over the sizes.
  */
 static void compare_steps(const struct fulcrum_probe_state *state,
     struct fulcrum_findings *findings, struct hand_off *found)
 {
     const struct fulcrum_parameter *among =
         fulcrum_calibration_parameter(findings->calibration, "workload.step.mean_s");
-    double count = 0.0;
-    double sum_s = 0.0;
+    double product_s = 0.0;
     double square = 0.0;
+    double error = 0.0;
+    double idle = 0.0;
+    found->cold_s = (double)NAN;
     if (among == NULL || ((const struct own *)state->own)->step_s > 0.0) {
         return;
     }
     for (size_t i = 0; i < SIZE_COUNT; i++) {
         struct fulcrum_summary there =
             fulcrum_findings_median(findings, &state->recording[STEP], sizes[i]);
+        double idle_frac =
+            fulcrum_findings_median(findings, &state->recording[IDLE], sizes[i])
+                .typical;
         if (there.used > 0) {
-            sum_s += there.typical;
-            square += there.standard_error * there.standard_error;
-            count += 1.0;
+            product_s += idle_frac * (there.typical - among->value);
+            square += idle_frac * idle_frac;
+            error += idle_frac * there.standard_error * idle_frac * there.standard_error;
+            idle += idle_frac;
         }
     }
-    if (count > 0.0) {
-        found->slower_s = sum_s / count - among->value;
-        found->slower_error_s = hypot(sqrt(square) / count, among->standard_error);
+    if (square > 0.0) {
+        found->cold_s = fmax(product_s / square, 0.0);
+        found->cold_error_s =
+            hypot(sqrt(error) / square, among->standard_error * idle / square);
     }
 }
 
@@ -559,6 +577,7 @@ const struct fulcrum_probe fulcrum_probe_handoff = {
         [MANY] = {"handoff_server", "s", "batch", "4 observations", false, false, 0},
         [ASK] = {"handoff_actor", "s", "batch", "alone", false, false, 0},
         [STEP] = {"handoff_step", "s", "batch", "alone", false, false, 0, true},
+        [IDLE] = {"handoff_idle", "", "batch", "alone", false, false, 0},
         [SLEEP] = {"handoff_sleep", "s", NULL, "one actor", false, false, 0},
         [WAKE] = {"handoff_wake", "s", "gap_s", "one actor", false, false, 0},
         [WAKER] = {"handoff_waker", "s", "gap_s", "one actor", false, false, 0}},

@@ -112,6 +112,7 @@ void fulcrum_scale_cpu_times(struct fulcrum_workload *workload,
     workload->host.per_item_s *= factor;
     workload->host.per_request_s *= factor;
     workload->host.actor_s *= factor;
+    workload->host.cold_step_s *= factor;
     workload->host.wake_s *= factor;
     workload->host.server_wake_s *= factor;
     workload->host.poll_wake_s *= factor;

@@ -32,6 +32,7 @@ enum fulcrum_simulation_device {
     X(workload.host, per_item_s,        NUMBER, 0, 1e4,  0,    "s",     "host work per observation") \
     X(workload.host, per_request_s,     NUMBER, 0, 1e4,  0,    "s",     "host work per request of an actor, whatever it carries") \
     X(workload.host, actor_s,           NUMBER, 0, 1e4,  0,    "s",     "an actor's own work per request: handing in and waking up") \
+    X(workload.host, cold_step_s,       NUMBER, 0, 1e4,  0,    "s",     "a step's part on a core that was idle before it, in proportion to the idle time of actors' threads") \
     X(workload.host, wake_s,            NUMBER, 0, 1e4,  0,    "s",     "an actor's work to wake a server that waits, once a batch") \
     X(workload.host, server_wake_s,     NUMBER, 0, 1e4,  0,    "s",     "from the request that completes a batch until a sleeping server takes it") \
     X(workload.host, poll_s,            NUMBER, 0, 1e4,  0,    "s",     "a server that has waited for less still polls: waking it takes nobody's work") \

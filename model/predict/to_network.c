@@ -232,6 +232,7 @@ void fulcrum_replicas_init(const struct fulcrum_design *design,
     out->shares_cores = false;
     out->runnable_most = 0.0;
     out->wake_s = design->workload.host.wake_s;
+    out->cold_step_s = design->workload.host.cold_step_s * steps_per_request;
     out->cold_s = design->workload.network.cold_s;
     out->cooling_s = design->workload.network.cooling_s;
     out->network.cpu = fulcrum_shard_station(design, replicas, &out->reserved_threads);
@@ -720,6 +721,7 @@ static void settle_shares(
 struct pause_cost {
     struct fulcrum_step step; /* without it */
     double wake_s;            /* of a request */
+    double idle_s;            /* of its steps, on a core that falls idle */
     double cold_s;            /* of a batch */
 };
 
@@ -734,7 +736,12 @@ static void set_pauses(struct fulcrum_replicas *replicas,
     double now_s = replicas->cold_s > 0.0 ? cold_s(replicas, solution) : 0.0;
     /* One request of a batch pays for the wake-up. */
     cost->wake_s = replicas->wake_s * chance / solution->mean_batch;
-    network->step = fulcrum_step_lengthened(cost->step, cost->wake_s);
+    /* Threads beyond the actors are nobody's. */
+    double threads = fulcrum_cpu_servers(&network->cpu);
+    double busy_threads = solution->cpu_thread_busy_frac * threads;
+    double idle_frac = 1.0 - fmin(1.0, busy_threads / fmin(threads, network->actors));
+    cost->idle_s = replicas->cold_step_s * idle_frac;
+    network->step = fulcrum_step_lengthened(cost->step, cost->wake_s + cost->idle_s);
     /*
      * A simulation knows whose request that is: the first one where any will do, which
      * pays before the waking begins, or the last one of a fixed batch, whose share of
@@ -742,7 +749,7 @@ static void set_pauses(struct fulcrum_replicas *replicas,
      */
     if (network->server_wake_s > 0.0) {
         network->waker_s = replicas->wake_s;
-        network->own_step = cost->step;
+        network->own_step = fulcrum_step_lengthened(cost->step, cost->idle_s);
     }
     double before_s = network->policy == FULCRUM_BATCH_GREEDY
                           ? network->waker_s * (1.0 - 1.0 / solution->mean_batch)
@@ -767,7 +774,7 @@ enum fulcrum_status fulcrum_solve_pausing(struct fulcrum_replicas *replicas,
     quick.method = FULCRUM_METHOD_FAST;
     settle_shares(replicas, &quick);
     bool pays = replicas->wake_s > 0.0 || replicas->cold_s > 0.0 ||
-                network->server_wake_s > 0.0;
+                replicas->cold_step_s > 0.0 || network->server_wake_s > 0.0;
     for (int round = 0; pays && round < ROUNDS; round++) {
         struct fulcrum_solution rough;
         if (fulcrum_solve(network, &quick, &rough, NULL) != FULCRUM_OK) {
@@ -779,9 +786,10 @@ enum fulcrum_status fulcrum_solve_pausing(struct fulcrum_replicas *replicas,
     /* A simulation may batch requests otherwise than equations do. */
     for (int round = 0;
          pays && out->method == FULCRUM_METHOD_SIMULATE && round < ROUNDS; round++) {
-        double before_s = cost.wake_s;
+        double before_s = cost.wake_s + cost.idle_s;
         set_pauses(replicas, out, &cost);
-        if (fabs(cost.wake_s - before_s) <= SAME_STEP_FRAC * network->step.mean_s) {
+        if (fabs(cost.wake_s + cost.idle_s - before_s) <=
+            SAME_STEP_FRAC * network->step.mean_s) {
             break;
         }
         TRY(fulcrum_solve(network, options, out, err));

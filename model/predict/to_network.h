@@ -32,6 +32,7 @@ struct fulcrum_replicas {
     double wake_s; /* of an actor's thread for each batch that the server waited for:
                       not in the network, see fulcrum_solve_pausing */
     double cold_s; /* of a batch after a long pause of the learner, likewise */
+    double cold_step_s; /* of a request whose thread is idle all of the time, likewise */
     double cooling_s;
     unsigned flags;         /* of enum fulcrum_flag */
     double table_size[128]; /* t(b) in requests, where the design has a table */
@@ -123,12 +124,13 @@ double fulcrum_cold_s(double cold_s, double cooling_s, double pause_s);
  * As fulcrum_solve of the network of `replicas`, with what a server that paused costs:
  *   - the step has added what waking the server takes of an actor's thread,
  *     replicas->wake_s for each batch that the server waited for;
+ *   - and replicas->cold_step_s times the idle share of the threads of actors;
  *   - a batch after a pause of t has added fulcrum_cold_s(cold_s, cooling_s, t);
  *   - equations add the mean of the network's server_wake_s to a batch.
  * How often and how long it pauses follows from the solution itself: a few rounds of
  * the fast method find it, then the method asked for solves; a simulation that batches
- * otherwise does so again. The network of `replicas` keeps the times found. Where all
- * three are 0 this is fulcrum_solve.
+ * otherwise does so again. The network of `replicas` keeps the times found. Where
+ * these are 0 this is fulcrum_solve.
  *   fails    as fulcrum_solve
  */
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_solve_pausing(

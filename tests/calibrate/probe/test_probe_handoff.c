@@ -82,6 +82,7 @@ TEST(test_one_visit_tells_every_part)
     assert_series(calibration, "handoff_actor", "alone", 5);
     assert_series(calibration, "handoff_server", "4 observations", 1);
     assert_series(calibration, "handoff_sleep", "one actor", 1);
+    assert_series(calibration, "handoff_idle", "alone", 5);
     struct fulcrum_placement placement = {.is_apart = 0};
     ASSERT_OK(fulcrum_placement_complete(&placement, NULL));
     if (placement.is_apart) {
@@ -154,7 +155,7 @@ static void add_sample(
 }
 
 /* In the order of the probe's recordings; microseconds. */
-enum { SERVER, MANY, ASK, STEP, SLEEP, WAKE, WAKER };
+enum { SERVER, MANY, ASK, STEP, IDLE, SLEEP, WAKE, WAKER };
 
 /* Two samples of everything: 6 + b of the server, 3 + 12 / n of each of n actors, and
  * waking that changes after `short_count` gaps. */
@@ -167,7 +168,8 @@ static struct fulcrum_calibration *report_of(
         for (double n = 1.0; n <= 16.0; n *= 2.0) {
             add_sample(&state, SERVER, n, (6.0 + n) * 1e-6);
             add_sample(&state, ASK, n, (3.0 + 12.0 / n) * 1e-6);
-            add_sample(&state, STEP, n, 2e-6);
+            add_sample(&state, STEP, n, 2e-6 + 3e-6 / (1.0 + n));
+            add_sample(&state, IDLE, n, 1.0 / (1.0 + n));
         }
         add_sample(&state, SLEEP, 0.0, 40e-6);
         add_sample(&state, WAKE, 0.0, 30e-6);
@@ -177,8 +179,14 @@ static struct fulcrum_calibration *report_of(
             add_sample(&state, WAKER, ldexp(1e-6, (int)i), i < short_count ? 1e-6 : 7e-6);
         }
     }
-    struct fulcrum_calibration *calibration =
-        probing_report(&fulcrum_probe_handoff, &state);
+    struct fulcrum_calibration *calibration = NULL;
+    struct fulcrum_parameter step = {.path = "workload.step.mean_s",
+        .value = 2e-6,
+        .origin = FULCRUM_ORIGIN_MEASURED,
+        .source = "steps among steps"};
+    ASSERT_OK(fulcrum_calibration_new(&calibration, NULL));
+    ASSERT_OK(fulcrum_calibration_add_parameter(calibration, &step, NULL));
+    ASSERT_OK(fulcrum_probe_report(&fulcrum_probe_handoff, &state, calibration, NULL));
     fulcrum_probe_close(&fulcrum_probe_handoff, &state);
     return calibration;
 }
@@ -198,6 +206,8 @@ TEST(test_a_server_that_polls_is_told_from_one_that_sleeps)
     assert_close("waker", probing_value(calibration, "workload.host.wake_s"),
         6.9 * micro, 1e-12);
     assert_close("actor", probing_value(calibration, "workload.host.actor_s"),
+        3.0 * micro, 1e-9);
+    assert_close("step", probing_value(calibration, "workload.host.cold_step_s"),
         3.0 * micro, 1e-9);
     /* A lone turn sleeps for 40 us and works for 12 more than one of many. */
     assert_close("delay", probing_value(calibration, "workload.host.delay_s"),

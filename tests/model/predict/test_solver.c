@@ -387,6 +387,29 @@ TEST(test_a_lone_actors_batches_are_cold)
     }
 }
 
+/* Steps on an idle core: of a lone actor's cycle all but its own step is idle. */
+TEST(test_steps_are_longer_where_their_threads_are_idle)
+{
+    static const double colds_s[] = {0.0, 1e-6, 2e-5};
+    const double rest_s = HOST_S + GPU_S + ITEM_S + DELAY_S;
+    for (size_t i = 0; i < LENGTH(colds_s); i++) {
+        struct fulcrum_replicas one = replicas_of(1.0);
+        one.wake_s = 0.0;
+        one.cold_step_s = colds_s[i];
+        /* s = t + cold r / (s + r) */
+        double half_s = 0.5 * (STEP_S - rest_s);
+        double step_s = half_s + sqrt(half_s * half_s + rest_s * (STEP_S + colds_s[i]));
+        assert_close("lone", solve(one).steps_per_s, 1.0 / (step_s + rest_s), 1e-4);
+    }
+    /* On a core that is always busy they are not. */
+    struct fulcrum_replicas many = replicas_of(400.0);
+    many.network.cpu.core_count = many.network.cpu.thread_count = 1.0;
+    many.wake_s = 0.0;
+    double warm = solve(many).steps_per_s;
+    many.cold_step_s = STEP_S;
+    assert_close("busy", solve(many).steps_per_s, warm, 1e-3);
+}
+
 /* A batch of all actors: the server pauses for as long as they step. */
 TEST(test_a_fixed_batch_pays_by_the_pause_before_it)
 {
