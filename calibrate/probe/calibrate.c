@@ -10,6 +10,8 @@
 #include "calibrate/probe/calibrate.h"
 
 #include <ctype.h>
+#include <gsl/gsl_sort.h>
+#include <gsl/gsl_statistics_double.h>
 #include <math.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -530,6 +532,9 @@ static void note_disturbance(
     }
 }
 
+/* Of the seconds, at either end. */
+#define HICCUP_FRAC 0.05
+
 /*
  * How fast the machine was second by second, beside what is taken for typical: a run
  * lands wherever it is then. Over everything that timed the same work.
@@ -558,7 +563,11 @@ static enum fulcrum_status find_drift(
     }
     if (status == FULCRUM_OK && count >= FULCRUM_RUNS_LEAST) {
         double slowdown = fulcrum_statistics_median(seconds, count);
-        double sd = fulcrum_statistics_robust_sd(seconds, count);
+        /* A machine that is slow for a third of the time is so in a run; single hiccups
+         * apart. */
+        gsl_sort(seconds, 1, count);
+        size_t cut = (size_t)(HICCUP_FRAC * (double)count);
+        double sd = gsl_stats_sd(seconds + cut, 1, count - 2 * cut);
         fulcrum_findings_parameter(findings, "run.drift",
             &(struct fulcrum_parameter){.value = 1.0 / slowdown,
                 .standard_error = sd / (slowdown * slowdown),

@@ -95,8 +95,8 @@ struct laps {
     bool is_awake;                   /* the server, until it is asked */
     double server_s[MOST_COUNT + 1]; /* CPU time */
     double batch_s[MOST_COUNT + 1];  /* the learner's clock */
-    double wake_s[MOST_COUNT + 1]; /* from the request until the server has it */
-    double waker_s[MOST_COUNT + 1]; /* CPU time */
+    double wake_s[MOST_COUNT + 1];   /* from the request until the server has it */
+    double waker_s[MOST_COUNT + 1];  /* CPU time */
     double whole_s[MOST_COUNT + 1];
     double actor_s[MOST_COUNT + 1]; /* CPU time of the actors, each */
     double step_s[MOST_COUNT + 1];  /* CPU time */
@@ -315,7 +315,7 @@ struct hand_off {
     struct fulcrum_summary single; /* and of one, with as many actors */
     struct fulcrum_line_fit ask;   /* of an actor's CPU over 1 / actors */
     struct fulcrum_summary lone;   /* the CPU of an actor that waits for nobody */
-    struct fulcrum_summary sleep;  /* what its turn takes beside all CPU and its batch */
+    struct fulcrum_summary sleep; /* what its turn takes beside all CPU and its batch */
     double cold_s; /* a step beyond one among others, over the idle share; NAN: none */
     double cold_error_s;
 };
@@ -426,7 +426,8 @@ static void report_wake(const struct fulcrum_probe_state *state,
         }
     }
     report_host(findings, "workload.host.wake_s", work_s, error_s,
-        "CPU of handing in a request to a server that sleeps, beyond that to one awake");
+        "CPU of handing in a request to a server that sleeps, beyond that to one "
+        "awake");
     report_host(findings, "workload.host.delay_s",
         fmax(found->sleep.typical + slope->value - work_s - server_s, 0.0),
         run_error(found->sleep.standard_error, &found->sleep),
@@ -486,8 +487,8 @@ static void report_server(const struct fulcrum_medians *server,
 }
 
 static void report_lines(const struct fulcrum_probe_state *state,
-    struct fulcrum_medians *server, struct fulcrum_medians *ask,
-    struct hand_off *found, struct fulcrum_findings *findings)
+    struct fulcrum_medians *server, struct fulcrum_medians *ask, struct hand_off *found,
+    struct fulcrum_findings *findings)
 {
     struct fulcrum_error why = {FULCRUM_OK, ""};
     for (size_t i = 0; i < ask->count; i++) {
@@ -536,7 +537,8 @@ static void compare_steps(const struct fulcrum_probe_state *state,
         if (there.used > 0) {
             product_s += idle_frac * (there.typical - among->value);
             square += idle_frac * idle_frac;
-            error += idle_frac * there.standard_error * idle_frac * there.standard_error;
+            error +=
+                idle_frac * there.standard_error * idle_frac * there.standard_error;
             idle += idle_frac;
         }
     }

@@ -90,7 +90,8 @@ static enum fulcrum_sweep_wish wish(void *context)
     }
     double waited_s = job->progress.clock_s() - job->visited_s;
     bool is_watched = job->context->keeps == NULL;
-    return is_watched && waited_s > VISIT_INTERVAL_S ? FULCRUM_SWEEP_VISIT_SOON : FULCRUM_SWEEP_GO_ON;
+    return is_watched && waited_s > VISIT_INTERVAL_S ? FULCRUM_SWEEP_VISIT_SOON
+                                                     : FULCRUM_SWEEP_GO_ON;
 }
 
 static void prepare_point(

@@ -80,8 +80,9 @@ uint64_t fulcrum_network_hash(const struct fulcrum_network *network)
         cpu->crowd_count, network->step.mean_s, network->step.cv,
         (double)network->step.law, (double)network->policy, (double)network->loop,
         network->batch_size, network->depth, network->delay_s, network->server_wake_s,
-        network->poll_s, network->poll_wake_s, network->server_wake_mean_s, network->waker_s, train->env_steps_per_train_step,
-        train->train_step_s, train->queue_train_steps, train->sharing_frac};
+        network->poll_s, network->poll_wake_s, network->server_wake_mean_s,
+        network->waker_s, train->env_steps_per_train_step, train->train_step_s,
+        train->queue_train_steps, train->sharing_frac};
     uint64_t hash = hash_numbers(0, numbers, sizeof numbers / sizeof numbers[0]);
     hash = hash_numbers(hash, cpu->capacity, cpu->capacity_count);
     return hash_time(hash_time(hash, &network->host), &network->gpu);

@@ -32,7 +32,8 @@ struct fulcrum_replicas {
     double wake_s; /* of an actor's thread for each batch that the server waited for:
                       not in the network, see fulcrum_solve_pausing */
     double cold_s; /* of a batch after a long pause of the learner, likewise */
-    double cold_step_s; /* of a request whose thread is idle all of the time, likewise */
+    double
+        cold_step_s; /* of a request whose thread is idle all of the time, likewise */
     double cooling_s;
     unsigned flags;         /* of enum fulcrum_flag */
     double table_size[128]; /* t(b) in requests, where the design has a table */

@@ -730,8 +730,7 @@ static FULCRUM_NOT_INLINE bool run_turns(
     const size_t allowed = steps_allowed(sim, wanted, stop_steps);
     double now_s = sim->pipeline.now_s;
     const size_t waker = wanted - sim->waiting;
-    for (size_t done = 0; done < allowed;
-         done += end_slice(sim, waker - done, now_s)) {
+    for (size_t done = 0; done < allowed; done += end_slice(sim, waker - done, now_s)) {
         struct crowd *crowd = crowd_of(sim, sim->at_cpu);
         double end_work_s = fulcrum_turn_queue_next(&sim->turns);
         double left_s = (end_work_s - sim->work_s) * crowd->s_per_work;

@@ -213,8 +213,8 @@ static enum fulcrum_status choose_actors(struct fulcrum_sweep_probe *probe,
         set_actors(probe, plan->actor_choices[i]);
         enum fulcrum_status tried =
             is_sure ? FULCRUM_OK : predict_with_draws(probe, 0.0, out, err);
-        double per_s = is_sure ? most_per_s[i]
-                               : out->prediction.value[FULCRUM_OUTPUT_steps_per_s];
+        double per_s =
+            is_sure ? most_per_s[i] : out->prediction.value[FULCRUM_OUTPUT_steps_per_s];
         if (tried == FULCRUM_OK && per_s > best_per_s) {
             best_per_s = per_s;
             best_actors = plan->actor_choices[i];

@@ -175,8 +175,10 @@ static struct fulcrum_calibration *report_of(
         add_sample(&state, WAKE, 0.0, 30e-6);
         add_sample(&state, WAKER, 0.0, 0.1e-6);
         for (size_t i = 0; i < 7; i++) {
-            add_sample(&state, WAKE, ldexp(1e-6, (int)i), i < short_count ? 9e-6 : 20e-6);
-            add_sample(&state, WAKER, ldexp(1e-6, (int)i), i < short_count ? 1e-6 : 7e-6);
+            add_sample(
+                &state, WAKE, ldexp(1e-6, (int)i), i < short_count ? 9e-6 : 20e-6);
+            add_sample(
+                &state, WAKER, ldexp(1e-6, (int)i), i < short_count ? 1e-6 : 7e-6);
         }
     }
     struct fulcrum_calibration *calibration = NULL;
@@ -197,8 +199,8 @@ TEST(test_a_server_that_polls_is_told_from_one_that_sleeps)
     ASSERT_OK(fulcrum_bench_open(&bench, &cheap, NULL));
     struct fulcrum_calibration *calibration = report_of(&bench, 3);
     const double micro = 1e-6;
-    assert_close("between 4 and 8 us", probing_value(calibration, "workload.host.poll_s"),
-        sqrt(32.0) * micro, 1e-12);
+    assert_close("between 4 and 8 us",
+        probing_value(calibration, "workload.host.poll_s"), sqrt(32.0) * micro, 1e-12);
     assert_close("polls", probing_value(calibration, "workload.host.poll_wake_s"),
         9.0 * micro, 1e-12);
     assert_close("sleeps", probing_value(calibration, "workload.host.server_wake_s"),
