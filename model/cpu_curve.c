@@ -337,3 +337,17 @@ void fulcrum_cpu_drain_left(const struct fulcrum_cpu_drain *drain, const double 
         left[i] = left_of(drain, n[i], time, &decay);
     }
 }
+
+double fulcrum_cpu_drain_area(
+    const struct fulcrum_cpu_drain *drain, double n, double time_s)
+{
+    const struct fulcrum_drain_piece *lowest = &drain->piece[0];
+    double bend = -lowest->slope;
+    double gone = -expm1(-lowest->rate * time_s / drain->step_mean_s);
+    double straight = n * gone / lowest->rate;
+    double bent = bend * straight;
+    /* The logistic curve's integral, -ln(1 - bent) / bend; a series where that would
+     * divide by nearly 0. */
+    double area = bent > LEVEL ? -log1p(-bent) / bend : straight * (1.0 + 0.5 * bent);
+    return area * drain->step_mean_s;
+}

@@ -87,4 +87,11 @@ double fulcrum_cpu_drain_rate(const struct fulcrum_cpu_drain *drain, double n);
 void fulcrum_cpu_drain_left(const struct fulcrum_cpu_drain *drain, const double *n,
     size_t count, double time_s, double *left);
 
+/*
+ * Integral of what is left of n over the first time_s >= 0, in actor-seconds; for n >=
+ * 0 within the lowest piece.
+ */
+double fulcrum_cpu_drain_area(
+    const struct fulcrum_cpu_drain *drain, double n, double time_s);
+
 #endif

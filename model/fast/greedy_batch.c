@@ -279,8 +279,24 @@ static void add_moment(const struct problem *problem, const struct state *state,
     }
 }
 
-/* Simpson's rule on panels that double, as what is left decays; nobody returns between
- * the two moments. */
+/* Whether all who are left are within the lowest piece, where there are cores for all.
+ */
+static bool are_few(
+    const struct problem *problem, const struct state *state, const double left[ENDS])
+{
+    const struct fulcrum_cpu_station *cpu = &problem->network->cpu;
+    double most = 0.0;
+    for (size_t i = 0; i < state->ends; i++) {
+        most = fulcrum_max(most, left[i]);
+    }
+    return problem->drain->count > 1 && most <= problem->drain->piece[1].low &&
+           most * cpu->thread_count <= cpu->core_count * fulcrum_cpu_servers(cpu);
+}
+
+/*
+ * Between two moments; nobody returns meanwhile. In closed form where few are left,
+ * else by Simpson's rule on panels that double, as what is left decays.
+ */
 static void add_span(const struct problem *problem, const struct state *state,
     double from_s, double to_s, struct fulcrum_cycle *cycle)
 {
@@ -291,6 +307,15 @@ static void add_span(const struct problem *problem, const struct state *state,
         find_left(problem, state, from_s, left);
     }
     while (from_s < to_s) {
+        if (are_few(problem, state, left)) {
+            double time_s = to_s - from_s;
+            for (size_t i = 0; i < state->ends; i++) {
+                left[i] =
+                    fulcrum_cpu_drain_area(problem->drain, left[i], time_s) / time_s;
+            }
+            add_moment(problem, state, left, time_s / length_s, cycle);
+            return;
+        }
         double width_s = to_s - from_s;
         width_s = width_s < 1.5 * panel_s ? width_s : panel_s;
         double sixth = width_s / length_s / 6.0;

@@ -3,6 +3,7 @@
 #include "model/cpu_curve.h"
 
 #include <gsl/gsl_errno.h>
+#include <gsl/gsl_integration.h>
 #include <gsl/gsl_odeiv2.h>
 #include <math.h>
 
@@ -169,6 +170,42 @@ TEST(test_rate_is_that_of_the_cpu)
         assert_close("slope at 0", fulcrum_cpu_drain_rate(&drain, 1e-9) / 1e-9,
             fulcrum_cpu_capacity(cpu, 1e-9) / 1e-9, 0.01);
     }
+}
+
+struct drained {
+    const struct fulcrum_cpu_drain *drain;
+    double n;
+};
+
+static double drained_at(double time_s, void *data)
+{
+    const struct drained *drained = data;
+    return left_of(drained->drain, drained->n, time_s);
+}
+
+/* As far as the lowest piece goes, bent or not; hardly bent, too. */
+TEST(test_area_is_the_integral_of_what_is_left)
+{
+    static const double shares[] = {1.0, 0.5, 1e-3, 1e-9, 0.0};
+    static const double times[] = {0.0, 1e-6, 0.1, 1.0, 7.0, 60.0};
+    gsl_integration_workspace *room = gsl_integration_workspace_alloc(200);
+    for (size_t i = 0; i < CURVES * LENGTH(shares) * LENGTH(times); i++) {
+        const struct curve *curve = &curves[i % CURVES];
+        double time_s = times[i / CURVES % LENGTH(times)] * STEP_S;
+        struct fulcrum_cpu_drain drain;
+        fulcrum_cpu_drain_init(&drain, &curve->cpu, curve->actors, STEP_S);
+        struct drained drained = {
+            &drain, drain.piece[1].low * shares[i / CURVES / LENGTH(times)]};
+        gsl_function function = {drained_at, &drained};
+        double area = 0.0;
+        double error = 0.0;
+        CU_ASSERT_EQUAL(gsl_integration_qag(&function, 0.0, time_s, 1e-12, 1e-10, 200,
+                            GSL_INTEG_GAUSS31, room, &area, &error),
+            GSL_SUCCESS);
+        CU_ASSERT_DOUBLE_EQUAL(fulcrum_cpu_drain_area(&drain, drained.n, time_s), area,
+            1e-12 + 1e-8 * area);
+    }
+    gsl_integration_workspace_free(room);
 }
 
 /* Two times one after the other are their sum; nobody leaves in no time. */

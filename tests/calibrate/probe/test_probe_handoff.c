@@ -165,7 +165,8 @@ static struct fulcrum_calibration *report_of(
     struct fulcrum_probe_state state;
     ASSERT_OK(fulcrum_probe_open(&fulcrum_probe_handoff, &state, bench, NULL));
     for (int twice = 0; twice < 2; twice++) {
-        for (double n = 1.0; n <= 16.0; n *= 2.0) {
+        for (int k = 0; k < 5; k++) {
+            double n = ldexp(1.0, k);
             add_sample(&state, SERVER, n, (6.0 + n) * 1e-6);
             add_sample(&state, ASK, n, (3.0 + 12.0 / n) * 1e-6);
             add_sample(&state, STEP, n, 2e-6 + 3e-6 / (1.0 + n));
