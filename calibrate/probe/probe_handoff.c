@@ -11,7 +11,7 @@
  * beyond its step is its own part.
  *
  * What waking costs depends on how long the server has waited: at first its core only
- * polls, later it is halted, and on a virtual machine that takes the host to mend. So a
+ * polls; later it is halted, and on a virtual machine the host has to resume it. So a
  * lone actor that stays awake also asks after gaps of 1 to 64 us: what its thread pays
  * beyond asking a server that is awake, and how long the server then takes. What a turn
  * takes beyond all of these is the delay.
@@ -75,7 +75,7 @@ enum {
     MANY,   /* the same, requests of several observations */
     ASK,    /* CPU of an actor's turn beyond its step */
     STEP,   /* CPU of that step */
-    IDLE,   /* share of the turn in which the actors' thread or threads do nothing */
+    IDLE,   /* share of the turn in which the actors' threads are idle */
     SLEEP,  /* wall time of a lone actor's turn beyond all of these */
     WAKE,   /* from the request of an actor that stays awake until the server has it */
     WAKER,  /* CPU of handing that in */

@@ -89,9 +89,7 @@ static enum fulcrum_sweep_wish wish(void *context)
         return FULCRUM_SWEEP_VISIT_NOW;
     }
     double waited_s = job->progress.clock_s() - job->visited_s;
-    bool is_watched = job->context->keeps == NULL;
-    return is_watched && waited_s > VISIT_INTERVAL_S ? FULCRUM_SWEEP_VISIT_SOON
-                                                     : FULCRUM_SWEEP_GO_ON;
+    return waited_s > VISIT_INTERVAL_S ? FULCRUM_SWEEP_VISIT_SOON : FULCRUM_SWEEP_GO_ON;
 }
 
 static void prepare_point(

@@ -32,10 +32,10 @@ enum fulcrum_simulation_device {
     X(workload.host, per_item_s,        NUMBER, 0, 1e4,  0,    "s",     "host work per observation") \
     X(workload.host, per_request_s,     NUMBER, 0, 1e4,  0,    "s",     "host work per request of an actor, whatever it carries") \
     X(workload.host, actor_s,           NUMBER, 0, 1e4,  0,    "s",     "an actor's own work per request: handing in and waking up") \
-    X(workload.host, cold_step_s,       NUMBER, 0, 1e4,  0,    "s",     "a step's part on a core that was idle before it, in proportion to the idle time of actors' threads") \
+    X(workload.host, cold_step_s,       NUMBER, 0, 1e4,  0,    "s",     "what a step takes longer on an idle core: times the idle share of the actors' threads") \
     X(workload.host, wake_s,            NUMBER, 0, 1e4,  0,    "s",     "an actor's work to wake a server that waits, once a batch") \
     X(workload.host, server_wake_s,     NUMBER, 0, 1e4,  0,    "s",     "from the request that completes a batch until a sleeping server takes it") \
-    X(workload.host, poll_s,            NUMBER, 0, 1e4,  0,    "s",     "a server that has waited for less still polls: waking it takes nobody's work") \
+    X(workload.host, poll_s,            NUMBER, 0, 1e4,  0,    "s",     "a server that has waited for less than this still polls, and waking it costs nothing") \
     X(workload.host, poll_wake_s,       NUMBER, 0, 1e4,  0,    "s",     "server_wake_s of a server that still polls") \
     X(workload.host, delay_s,           NUMBER, 0, 1e4,  0,    "s",     "from the end of inference to the actor's next step") \
     X(workload.host, reserved_threads,  NUMBER, 0, 1e6,  0,    "",      "threads that each GPU's learner keeps busy") \
