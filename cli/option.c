@@ -16,6 +16,7 @@
 #include <errno.h>
 #include <getopt.h>
 #include <math.h>
+#include <pthread.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -301,7 +302,10 @@ enum fulcrum_status fulcrum_options_parse(const struct fulcrum_syntax *syntax,
     fulcrum_options_each(syntax, add_slot, &parser);
     bool is_complete = 0;
     enum fulcrum_status status = FULCRUM_OK;
-    optind = 0; /* start anew: getopt keeps its place between calls */
+    /* getopt keeps its place between calls: start anew, one thread at a time. */
+    static pthread_mutex_t getopt_held = PTHREAD_MUTEX_INITIALIZER;
+    (void)pthread_mutex_lock(&getopt_held);
+    optind = 0;
     while (status == FULCRUM_OK && !is_complete) {
         int code =
             getopt_long(parser.argc, parser.argv, parser.shorts, parser.longs, NULL);
@@ -313,6 +317,7 @@ enum fulcrum_status fulcrum_options_parse(const struct fulcrum_syntax *syntax,
     for (int i = optind; status == FULCRUM_OK && !is_complete && i < parser.argc; i++) {
         status = take_argument(&parser, parser.argv[i]);
     }
+    (void)pthread_mutex_unlock(&getopt_held);
     argument = parser.argument;
     FAIL_IF(status == FULCRUM_OK && !is_complete && argument != NULL &&
                 argument->name != NULL && argument->kind == FULCRUM_ARGUMENT_ONE,

@@ -9,6 +9,14 @@
 void fulcrum_parallel_each(size_t count, fulcrum_parallel_work *work, void *context)
 {
 #ifdef _OPENMP
+    /* Pieces of a piece go to threads that have no piece left. */
+    if (omp_in_parallel() != 0) {
+#pragma omp taskloop grainsize(1) default(none) shared(count, work, context)
+        for (size_t i = 0; i < count; i++) {
+            work(context, i);
+        }
+        return;
+    }
 #pragma omp parallel for schedule(dynamic, 1) if (count > 1)
 #endif
     for (size_t i = 0; i < count; i++) {

@@ -11,7 +11,7 @@ typedef void fulcrum_parallel_work(void *context, size_t index);
 
 /*
  * Does pieces 0 to count - 1, each once, in any order and at the same time where the
- * build has OpenMP; returns when all are done.
+ * build has OpenMP; returns when all are done. A piece may part its own work so, too.
  */
 void fulcrum_parallel_each(size_t count, fulcrum_parallel_work *work, void *context);
 

@@ -2,11 +2,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #define _POSIX_C_SOURCE 200809L
 
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cli/progress.h"
 #include "cli/report/report_section.h"
+#include "model/parallel.h"
 #include "model/try.h"
 #include "presets/io/json.h"
 
@@ -23,8 +25,7 @@ static enum fulcrum_status read_printed(
     return status;
 }
 
-enum fulcrum_status fulcrum_reply_ask(struct fulcrum_reply *reply,
-    struct fulcrum_context *context, struct fulcrum_error *err)
+void fulcrum_reply_ask(struct fulcrum_reply *reply)
 {
     const struct fulcrum_command *command =
         fulcrum_command_find(fulcrum_commands(), reply->words.items[0]);
@@ -33,7 +34,7 @@ enum fulcrum_status fulcrum_reply_ask(struct fulcrum_reply *reply,
     char *settings = fulcrum_allocate(1, syntax.size);
     char *text = NULL;
     size_t size = 0;
-    struct fulcrum_context answer = {.format = FULCRUM_FORMAT_JSON,
+    struct fulcrum_context context = {.format = FULCRUM_FORMAT_JSON,
         .keeps = &reply->result,
         .quiet = true,
         .out = open_memstream(&text, &size),
@@ -41,28 +42,22 @@ enum fulcrum_status fulcrum_reply_ask(struct fulcrum_reply *reply,
     enum fulcrum_status status = fulcrum_options_parse(&syntax.syntax, settings,
         (int)reply->words.count, reply->words.items, &reply->refusal);
     if (status != FULCRUM_OK) {
-        answer.exit_code = FULCRUM_EXIT_USAGE;
-    } else if (answer.out != NULL && answer.warnings != NULL) {
-        status = command->run(settings, &answer, &reply->refusal);
+        context.exit_code = FULCRUM_EXIT_USAGE;
+    } else if (context.out != NULL && context.warnings != NULL) {
+        status = command->run(settings, &context, &reply->refusal);
     } else {
         status = fulcrum_fail(&reply->refusal, FULCRUM_ERR_NO_MEMORY, "out of memory");
     }
-    bool is_whole = answer.out != NULL && fclose(answer.out) == 0;
-    is_whole = answer.warnings != NULL && fclose(answer.warnings) == 0 && is_whole;
-    reply->exit_code = answer.exit_code;
-    if (status == FULCRUM_ERR_INTERRUPTED ||
-        answer.exit_code == FULCRUM_EXIT_INTERRUPTED) {
-        context->exit_code = FULCRUM_EXIT_INTERRUPTED;
-        status = fulcrum_fail(err, FULCRUM_ERR_INTERRUPTED, "interrupted");
-    } else if (status != FULCRUM_OK) {
-        status = FULCRUM_OK; /* a refusal is an answer */
-    } else if (reply->result == NULL && is_whole) {
-        status = read_printed(reply, text, err);
+    bool is_whole = context.out != NULL && fclose(context.out) == 0;
+    is_whole = context.warnings != NULL && fclose(context.warnings) == 0 && is_whole;
+    reply->exit_code = context.exit_code;
+    if (status == FULCRUM_OK && reply->result == NULL && is_whole &&
+        context.exit_code != FULCRUM_EXIT_INTERRUPTED) {
+        (void)read_printed(reply, text, &reply->refusal);
     }
     free(text);
     fulcrum_options_free(&syntax.syntax, settings);
     free(settings);
-    return status;
 }
 
 void fulcrum_reply_clear(struct fulcrum_reply *reply)
@@ -102,14 +97,23 @@ static const struct fulcrum_option_group groups[] = {
     {.rows = NULL},
 };
 
-/* Questions under way. */
+enum {
+    QUESTIONS_MOST = FULCRUM_REPORT_MACHINES_MOST * FULCRUM_REPORT_SECTIONS_MOST *
+                     FULCRUM_REPORT_QUESTIONS_MOST
+};
+
+/* Questions under way: they depend on the prediction, and not on each other. */
 struct asking {
     const struct settings *settings;
     struct fulcrum_report_job *job;
-    struct fulcrum_context *context;
     const volatile sig_atomic_t *stop;
+    pthread_mutex_t shown; /* held to tell of progress */
     struct fulcrum_progress progress;
-    size_t section_count;
+    struct question {
+        struct fulcrum_reply *reply;
+        const char *title; /* of its section */
+    } questions[QUESTIONS_MOST];
+    size_t count;
     size_t done;
 };
 
@@ -176,9 +180,8 @@ static void add_options(const struct settings *settings,
     }
 }
 
-static enum fulcrum_status ask_section(struct asking *asking,
-    const struct fulcrum_report_section *section, struct fulcrum_report_case *machine,
-    struct fulcrum_error *err)
+static void add_questions(struct asking *asking,
+    const struct fulcrum_report_section *section, struct fulcrum_report_case *machine)
 {
     struct fulcrum_report_replies *replies =
         fulcrum_report_replies_of(machine, section->id);
@@ -197,40 +200,46 @@ static enum fulcrum_status ask_section(struct asking *asking,
                 fulcrum_argv_text_add(&reply->words, "%s", machine->preset);
                 add_options(asking->settings, command, &reply->words);
             }
-            TRY(fulcrum_reply_ask(reply, asking->context, err));
-            if (*asking->stop != 0) {
-                asking->context->exit_code = FULCRUM_EXIT_INTERRUPTED;
-                return fulcrum_fail(err, FULCRUM_ERR_INTERRUPTED, "interrupted");
-            }
+            asking->questions[asking->count++] =
+                (struct question){reply, section->title};
         }
     }
+}
+
+static void ask(void *data, size_t index)
+{
+    struct asking *asking = data;
+    if (*asking->stop == 0) {
+        fulcrum_reply_ask(asking->questions[index].reply);
+    }
+    (void)pthread_mutex_lock(&asking->shown);
     asking->done++;
-    double all = (double)(asking->section_count * asking->job->case_count);
-    fulcrum_progress_update(
-        &asking->progress, (double)asking->done / all, section->title);
+    fulcrum_progress_update(&asking->progress,
+        (double)asking->done / (double)asking->count, asking->questions[index].title);
+    (void)pthread_mutex_unlock(&asking->shown);
+}
+
+static enum fulcrum_status ask_all(
+    struct asking *asking, struct fulcrum_context *context, struct fulcrum_error *err)
+{
+    asking->done = 0;
+    fulcrum_parallel_each(asking->count, ask, asking);
+    if (*asking->stop != 0) {
+        context->exit_code = FULCRUM_EXIT_INTERRUPTED;
+        return fulcrum_fail(err, FULCRUM_ERR_INTERRUPTED, "interrupted");
+    }
     return FULCRUM_OK;
 }
 
-/* The prediction always is asked: everything else depends on it. */
-static bool is_asked(
-    const struct fulcrum_report_job *job, const struct fulcrum_report_section *section)
+/* Without the prediction there is nothing to report: its refusal is the command's. What
+ * it warned of becomes notes, said once: a file that is sent has no standard error. */
+static enum fulcrum_status take_prediction(struct fulcrum_report_case *machine,
+    struct fulcrum_context *context, struct fulcrum_error *err)
 {
-    return section == &fulcrum_report_prediction ||
-           (fulcrum_report_asks(section) && fulcrum_report_is_wanted(job, section));
-}
-
-static enum fulcrum_status ask_machine(struct asking *asking,
-    struct fulcrum_report_case *machine, struct fulcrum_error *err)
-{
-    const struct fulcrum_report_section *const *sections = fulcrum_report_sections();
-    TRY(ask_section(asking, &fulcrum_report_prediction, machine, err));
-    /* Without the prediction there is nothing to report: its refusal is the
-     * command's. What it warned of becomes notes, said once: a file that is sent has no
-     * standard error. */
     struct fulcrum_reply *reply = fulcrum_report_predicted(machine);
     char *rest = NULL;
     if (reply->result == NULL) {
-        asking->context->exit_code = reply->exit_code;
+        context->exit_code = reply->exit_code;
         return fulcrum_fail(err, reply->refusal.status, "%s", reply->refusal.detail);
     }
     for (char *line = strtok_r(reply->warnings, "\n", &rest); line != NULL;
@@ -245,13 +254,31 @@ static enum fulcrum_status ask_machine(struct asking *asking,
     bool is_here = strcmp(name, "this") == 0 && cpu[0] != '\0';
     (void)snprintf(machine->name, sizeof machine->name, "%s%s%s",
         is_here ? "this machine (" : name, is_here ? cpu : "", is_here ? ")" : "");
-    for (size_t i = 0; sections[i] != NULL; i++) {
-        if (sections[i] != &fulcrum_report_prediction &&
-            is_asked(asking->job, sections[i])) {
-            TRY(ask_section(asking, sections[i], machine, err));
+    return FULCRUM_OK;
+}
+
+/* First the predictions, on which everything else depends. */
+static enum fulcrum_status ask_machines(
+    struct asking *asking, struct fulcrum_context *context, struct fulcrum_error *err)
+{
+    const struct fulcrum_report_section *const *sections = fulcrum_report_sections();
+    struct fulcrum_report_job *job = asking->job;
+    for (size_t i = 0; i < job->case_count; i++) {
+        add_questions(asking, &fulcrum_report_prediction, job->cases[i]);
+    }
+    TRY(ask_all(asking, context, err));
+    asking->count = 0;
+    for (size_t i = 0; i < job->case_count; i++) {
+        TRY(take_prediction(job->cases[i], context, err));
+        for (size_t k = 0; sections[k] != NULL; k++) {
+            if (sections[k] != &fulcrum_report_prediction &&
+                fulcrum_report_asks(sections[k]) &&
+                fulcrum_report_is_wanted(job, sections[k])) {
+                add_questions(asking, sections[k], job->cases[i]);
+            }
         }
     }
-    return FULCRUM_OK;
+    return ask_all(asking, context, err);
 }
 
 static void clear_job(struct fulcrum_report_job *job)
@@ -286,7 +313,10 @@ static enum fulcrum_status run_report(
         .calibrations = settings->design.calibrations,
         .title = settings->title,
         .seed = settings->solve.solver.seed};
-    struct asking asking = {.settings = settings, .job = &job, .context = context};
+    struct asking asking = {.settings = settings,
+        .job = &job,
+        .stop = fulcrum_interrupt_watch(),
+        .shown = PTHREAD_MUTEX_INITIALIZER};
     fulcrum_report_words(&job.line, "fulcrum report");
     for (size_t i = 0; i < settings->machines.count; i++) {
         const char *preset = settings->machines.items[i];
@@ -298,16 +328,8 @@ static enum fulcrum_status run_report(
         job.cases[job.case_count++] = added;
     }
     add_options(settings, NULL, &job.line);
-    const struct fulcrum_report_section *const *sections = fulcrum_report_sections();
-    for (size_t i = 0; sections[i] != NULL; i++) {
-        asking.section_count += is_asked(asking.job, sections[i]) ? 1 : 0;
-    }
-    asking.stop = fulcrum_interrupt_watch();
-    fulcrum_progress_start(&asking.progress, asking.context);
-    enum fulcrum_status status = FULCRUM_OK;
-    for (size_t i = 0; status == FULCRUM_OK && i < asking.job->case_count; i++) {
-        status = ask_machine(&asking, asking.job->cases[i], err);
-    }
+    fulcrum_progress_start(&asking.progress, context);
+    enum fulcrum_status status = ask_machines(&asking, context, err);
     fulcrum_progress_end(&asking.progress);
     if (status == FULCRUM_OK) {
         fulcrum_report_document_write(&job, context->out);

@@ -26,12 +26,10 @@ struct fulcrum_reply {
 };
 
 /*
- * Runs the command line `reply->words`, quietly and in this process. That the command
- * refuses or cannot do it is an answer too: the result stays NULL.
- *   context  gets the exit code of a command that was stopped
+ * Runs the command line `reply->words`, quietly and in this process, on any thread.
+ * That the command refuses or cannot do it is an answer too: the result stays NULL.
  */
-FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_reply_ask(struct fulcrum_reply *reply,
-    struct fulcrum_context *context, struct fulcrum_error *err);
+void fulcrum_reply_ask(struct fulcrum_reply *reply);
 
 /* Leaves it empty. */
 void fulcrum_reply_clear(struct fulcrum_reply *reply);

@@ -24,10 +24,9 @@ void reply_words(struct fulcrum_reply *out, const char *line)
 
 struct fulcrum_result *reply_to(const char *line)
 {
-    struct fulcrum_context context = {.quiet = true};
     struct fulcrum_reply reply = {.result = NULL};
     reply_words(&reply, line);
-    ASSERT_OK(fulcrum_reply_ask(&reply, &context, NULL));
+    fulcrum_reply_ask(&reply);
     struct fulcrum_result *result = reply.result;
     if (result == NULL) {
         (void)fprintf(stderr, "%s: %s\n", line, reply.refusal.detail);

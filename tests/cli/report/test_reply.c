@@ -12,11 +12,11 @@
 #include "tests/support/scratch.h"
 #include "tests/support/suite.h"
 
-static enum fulcrum_status ask(struct fulcrum_reply *out, const char *line)
+static void ask(struct fulcrum_reply *out, const char *line)
 {
     *out = (struct fulcrum_reply){.result = NULL};
     reply_words(out, line);
-    return fulcrum_reply_ask(out, &(struct fulcrum_context){.exit_code = 0}, NULL);
+    fulcrum_reply_ask(out);
 }
 
 #define POINT "-m dgx-1-inci2020 -w r2d2-atari --method fast --intervals 8 "
@@ -24,7 +24,7 @@ static enum fulcrum_status ask(struct fulcrum_reply *out, const char *line)
 TEST(test_an_answer_is_a_result)
 {
     struct fulcrum_reply reply;
-    ASSERT_OK(ask(&reply, "predict " POINT "--actors 40"));
+    ask(&reply, "predict " POINT "--actors 40");
     CU_ASSERT_PTR_NOT_NULL(reply.result);
     CU_ASSERT_EQUAL(reply.exit_code, 0);
     CU_ASSERT_STRING_EQUAL(reply.warnings, "");
@@ -51,7 +51,7 @@ TEST(test_a_refusal_is_an_answer)
     };
     for (size_t i = 0; i < LENGTH(cases); i++) {
         struct fulcrum_reply reply;
-        ASSERT_OK(ask(&reply, cases[i].line));
+        ask(&reply, cases[i].line);
         CU_ASSERT_PTR_NULL(reply.result);
         assert_part(reply.refusal.detail, cases[i].text);
         CU_ASSERT_NOT_EQUAL(reply.refusal.status, FULCRUM_OK);
@@ -63,8 +63,8 @@ TEST(test_a_refusal_is_an_answer)
 TEST(test_warnings_go_to_who_asked)
 {
     struct fulcrum_reply reply;
-    ASSERT_OK(ask(&reply,
-        "explore " POINT "--actors 40 -v run.gpu_count=1,9 --columns steps_per_s"));
+    ask(&reply,
+        "explore " POINT "--actors 40 -v run.gpu_count=1,9 --columns steps_per_s");
     CU_ASSERT_PTR_NOT_NULL(reply.result);
     assert_part(reply.warnings, "1 of 2 points cannot run");
     fulcrum_reply_clear(&reply);
@@ -76,7 +76,7 @@ static char *table_of(
 {
     struct fulcrum_reply reply;
     FILE *out = stream_new();
-    ASSERT_OK(ask(&reply, line));
+    ask(&reply, line);
     *count =
         fulcrum_html_table(out, fulcrum_result_table_of(reply.result, "points"), view);
     fulcrum_reply_clear(&reply);
@@ -140,8 +140,8 @@ TEST(test_the_best_is_that_of_the_sweep)
 {
     struct fulcrum_reply reply;
     struct fulcrum_string text = {0};
-    ASSERT_OK(ask(&reply, "explore " POINT "--actors-per-thread 6.4 "
-                          "-v machine.cpu.thread_count=20,40,80,160"));
+    ask(&reply, "explore " POINT "--actors-per-thread 6.4 "
+                "-v machine.cpu.thread_count=20,40,80,160");
     const struct fulcrum_table *optima =
         fulcrum_result_table_of(reply.result, "optima");
     struct fulcrum_cell best = fulcrum_table_at(optima, 0, "best_ratio");
