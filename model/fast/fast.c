@@ -443,7 +443,6 @@ static void report(const struct fulcrum_network *network, const struct flow *flo
     const struct fulcrum_cpu_station *cpu = &network->cpu;
     const struct fulcrum_training *training = &network->training;
     double rate = flow->steps_per_s;
-    out->method = FULCRUM_METHOD_FAST;
     out->steps_per_s = rate;
     out->mean_batch = fulcrum_max(1.0, rate / flow->batches_per_s);
     out->cpu_thread_busy_frac = within_unit(flow->stepping / fulcrum_cpu_servers(cpu));
@@ -518,13 +517,13 @@ static enum fulcrum_status solve_anew(const struct fulcrum_network *network,
         flow.stepping *= factor;
         flow.on_cores *= factor;
     }
-    struct fulcrum_solution found = {.flags = 0};
-    report(network, &flow, &found);
-    flags |= slices_matter(network, &found) ? (unsigned)FULCRUM_FLAG_SLICES : 0U;
+    *out = (struct fulcrum_solution){.method = FULCRUM_METHOD_FAST};
+    report(network, &flow, out);
+    flags |= slices_matter(network, out) ? (unsigned)FULCRUM_FLAG_SLICES : 0U;
     bool is_waking = network->actors > 1.0 &&
                      network->server_wake_mean_s * flow.batches_per_s > WAKING_FRAC;
     flags |= is_waking ? (unsigned)FULCRUM_FLAG_WAKING : 0U;
-    found.flags = flags;
+    out->flags = flags;
     double error_rel =
         network->policy == FULCRUM_BATCH_FIXED
             ? fulcrum_max(FIXED_ERROR_REL, fulcrum_fixed_batch_error_frac(network))
@@ -534,8 +533,7 @@ static enum fulcrum_status solve_anew(const struct fulcrum_network *network,
             error_rel = fulcrum_max(error_rel, risks[i].error_rel);
         }
     }
-    found.error_rel = error_rel;
-    *out = found;
+    out->error_rel = error_rel;
     return FULCRUM_OK;
 }
 
