@@ -1,0 +1,242 @@
+/* agent.c - trajectories of agents: rates of the stations, and the exact solution. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "model/agent/agent.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stddef.h>
+#include <stdlib.h>
+
+#include "model/exact/exact.h"
+#include "model/number.h"
+#include "model/try.h"
+
+/* Largest networks that --method product-form takes. */
+#define EXACT_MOST 20000.0
+
+const char *fulcrum_agent_coupling_name(int coupling)
+{
+    static const char *const names[] = {"alone", "in-turns", "one-off", "stream"};
+    return FULCRUM_NAMED(names, coupling);
+}
+
+#define AT(part, member) offsetof(struct fulcrum_agent_##part, member)
+
+static const struct fulcrum_range network_ranges[] = {
+    {"live_count", AT(network, live_count), 1.0, 1e7, FULCRUM_RANGE_WHOLE},
+    {"start_limit", AT(network, start_limit), 0.0, 1e7, FULCRUM_RANGE_WHOLE},
+};
+
+static const struct fulcrum_range decode_ranges[] = {
+    {"instance_count", AT(decode, instance_count), 1.0, 1e6, FULCRUM_RANGE_WHOLE},
+    {"per_token_s", AT(decode, per_token_s), 0.0, 1e4, FULCRUM_RANGE_REAL},
+    {"per_item_s", AT(decode, per_item_s), 0.0, 1e4, FULCRUM_RANGE_REAL},
+    {"per_context_s", AT(decode, per_context_s), 0.0, 1e4, FULCRUM_RANGE_REAL},
+    {"per_prompt_s", AT(decode, per_prompt_s), 0.0, 1e4, FULCRUM_RANGE_REAL},
+    {"most_items", AT(decode, most_items), 1.0, 1e7, FULCRUM_RANGE_OR_ZERO},
+};
+
+static const struct fulcrum_range trajectory_ranges[] = {
+    {"turn_count", AT(trajectory, turn_count), 1.0, 1e6, FULCRUM_RANGE_REAL},
+    {"turn_cv", AT(trajectory, turn_cv), 0.0, 10.0, FULCRUM_RANGE_REAL},
+    {"output_tokens", AT(trajectory, output_tokens), 0.0, 1e8, FULCRUM_RANGE_REAL},
+    {"output_cv", AT(trajectory, output_cv), 0.0, 10.0, FULCRUM_RANGE_REAL},
+    {"prompt_tokens", AT(trajectory, prompt_tokens), 0.0, 1e8, FULCRUM_RANGE_REAL},
+    {"context_tokens", AT(trajectory, context_tokens), 0.0, 1e8, FULCRUM_RANGE_REAL},
+    {"tool_s", AT(trajectory, tool_s), 0.0, 1e6, FULCRUM_RANGE_REAL},
+    {"tool_cv", AT(trajectory, tool_cv), 0.0, 10.0, FULCRUM_RANGE_REAL},
+    {"delay_s", AT(trajectory, delay_s), 0.0, 1e6, FULCRUM_RANGE_REAL},
+    {"start_s", AT(trajectory, start_s), 0.0, 1e6, FULCRUM_RANGE_REAL},
+    {"verify_s", AT(trajectory, verify_s), 0.0, 1e6, FULCRUM_RANGE_REAL},
+    {"verify_tokens", AT(trajectory, verify_tokens), 0.0, 1e8, FULCRUM_RANGE_REAL},
+};
+
+static const struct fulcrum_range trainer_ranges[] = {
+    {"batch_size", AT(trainer, batch_size), 1.0, 1e7, FULCRUM_RANGE_WHOLE},
+    {"group_size", AT(trainer, group_size), 1.0, 1e5, FULCRUM_RANGE_WHOLE},
+    {"train_s", AT(trainer, train_s), 0.0, 1e6, FULCRUM_RANGE_POSITIVE},
+    {"switch_s", AT(trainer, switch_s), 0.0, 1e6, FULCRUM_RANGE_REAL},
+    {"staleness", AT(trainer, staleness), 0.0, 1e4, FULCRUM_RANGE_REAL},
+};
+#undef AT
+
+#define COUNT_OF(array) (sizeof(array) / sizeof(array)[0])
+
+enum fulcrum_status fulcrum_agent_check(
+    const struct fulcrum_agent_network *network, struct fulcrum_error *err)
+{
+    struct fulcrum_error faults;
+    fulcrum_error_clear(&faults);
+    const struct fulcrum_agent_trainer *trainer = &network->trainer;
+    fulcrum_check_ranges(
+        &faults, "", network, network_ranges, COUNT_OF(network_ranges));
+    fulcrum_check_ranges(
+        &faults, "decode.", &network->decode, decode_ranges, COUNT_OF(decode_ranges));
+    fulcrum_check_ranges(&faults, "trajectory.", &network->trajectory,
+        trajectory_ranges, COUNT_OF(trajectory_ranges));
+    if (trainer->coupling != FULCRUM_AGENT_ALONE) {
+        fulcrum_check_ranges(
+            &faults, "trainer.", trainer, trainer_ranges, COUNT_OF(trainer_ranges));
+        FAULT_IF(faults.status == FULCRUM_OK &&
+                     fmod(trainer->batch_size, trainer->group_size) != 0.0,
+            &faults, FULCRUM_ERR_INFEASIBLE,
+            "trainer.batch_size = %g: expected whole groups of %g", trainer->batch_size,
+            trainer->group_size);
+    }
+    if (faults.status == FULCRUM_OK) {
+        struct fulcrum_agent_rates rates = fulcrum_agent_rates_of(network);
+        FAULT_IF(!(rates.alone_s + rates.tool_s + rates.delay_s > 0.0), &faults,
+            FULCRUM_ERR_INFEASIBLE,
+            "trajectory: expected decoding, tools or a delay that take time");
+    }
+    FAIL_IF(faults.status != FULCRUM_OK, err, faults.status, "%s", faults.detail);
+    return FULCRUM_OK;
+}
+
+struct fulcrum_agent_rates fulcrum_agent_rates_of(
+    const struct fulcrum_agent_network *network)
+{
+    const struct fulcrum_agent_decode *decode = &network->decode;
+    const struct fulcrum_agent_trajectory *one = &network->trajectory;
+    double tokens = one->turn_count * one->output_tokens + one->verify_tokens;
+    /* Prompts come with visits: each keeps all that are in flight waiting. */
+    double more_s =
+        tokens * (decode->per_item_s + decode->per_context_s * one->context_tokens) +
+        one->turn_count * one->prompt_tokens * decode->per_prompt_s;
+    return (struct fulcrum_agent_rates){.network = network,
+        .alone_s = tokens * decode->per_token_s + more_s,
+        .more_s = more_s,
+        .most = decode->most_items > 0.0 ? decode->most_items * decode->instance_count
+                                         : (double)INFINITY,
+        .tool_s = one->turn_count * one->tool_s + one->verify_s,
+        .delay_s = one->turn_count * one->delay_s};
+}
+
+double fulcrum_agent_decode_per_s(const struct fulcrum_agent_rates *rates, double n)
+{
+    double instances = rates->network->decode.instance_count;
+    double inside = fulcrum_min(n, rates->most);
+    double more = fulcrum_max(0.0, inside / instances - 1.0);
+    return inside / (rates->alone_s + more * rates->more_s);
+}
+
+double fulcrum_agent_tools_per_s(const struct fulcrum_agent_rates *rates, double n)
+{
+    return fulcrum_cpu_capacity(&rates->network->cpu, n) / rates->tool_s;
+}
+
+double fulcrum_agent_starts_per_s(const struct fulcrum_agent_rates *rates, double n)
+{
+    double limit = rates->network->start_limit;
+    return (limit > 0.0 ? fulcrum_min(n, limit) : n) /
+           rates->network->trajectory.start_s;
+}
+
+/* Exact solution of the closed network, where nothing trains. */
+
+enum { STARTS, DECODE, TOOLS, DELAY, STATIONS };
+
+typedef double rate_of(const struct fulcrum_agent_rates *rates, double n);
+
+static void add_means(const struct fulcrum_agent_rates *rates,
+    struct fulcrum_product_form_load loads[STATIONS],
+    struct fulcrum_agent_solution *out)
+{
+    const struct fulcrum_agent_network *network = rates->network;
+    size_t live = (size_t)network->live_count;
+    double instances = network->decode.instance_count;
+    double servers = fulcrum_cpu_servers(&network->cpu);
+    double busy = 0.0;
+    double inside = 0.0;
+    double running = 0.0;
+    for (size_t j = 0; j <= live; j++) {
+        double n = (double)j;
+        double chance = loads[DECODE].chance[j];
+        busy += chance * fulcrum_min(n, instances);
+        inside += chance * fulcrum_min(n, rates->most);
+        running += loads[TOOLS].chance[j] * fulcrum_min(n, servers);
+    }
+    out->load = (struct fulcrum_agent_load){.starting = loads[STARTS].mean_customers,
+        .decoding = loads[DECODE].mean_customers,
+        .at_tools = loads[TOOLS].mean_customers,
+        .delayed = loads[DELAY].mean_customers};
+    out->decode_busy_frac = busy / instances;
+    out->mean_batch = busy > 0.0 ? inside / busy : 0.0;
+    out->cpu_busy_frac = running / servers;
+}
+
+enum fulcrum_status fulcrum_agent_product_form(
+    const struct fulcrum_agent_network *network, struct fulcrum_agent_solution *out,
+    struct fulcrum_error *err)
+{
+    static rate_of *const rate_ofs[STATIONS] = {fulcrum_agent_starts_per_s,
+        fulcrum_agent_decode_per_s, fulcrum_agent_tools_per_s, NULL};
+    FAIL_IF(network->trainer.coupling != FULCRUM_AGENT_ALONE, err,
+        FULCRUM_ERR_UNSUPPORTED, "product-form takes no trainer: expected coupling %s",
+        fulcrum_agent_coupling_name(FULCRUM_AGENT_ALONE));
+    FAIL_IF(network->live_count > EXACT_MOST, err, FULCRUM_ERR_UNSUPPORTED,
+        "product-form takes up to %g trajectories", EXACT_MOST);
+    struct fulcrum_agent_rates rates = fulcrum_agent_rates_of(network);
+    const double work_s[STATIONS] = {
+        network->trajectory.start_s, rates.alone_s, rates.tool_s, rates.delay_s};
+    size_t live = (size_t)network->live_count;
+    double *room = calloc(2 * STATIONS * (live + 1), sizeof *room);
+    TRY_MEMORY(room, err, "%zu trajectories", live);
+    struct fulcrum_product_form_station stations[STATIONS] = {
+        {.name = "starts"}, {.name = "decode"}, {.name = "tools"}, {.name = "delay"}};
+    struct fulcrum_product_form_load loads[STATIONS] = {{.mean_customers = 0.0}};
+    for (size_t i = 0; i < STATIONS; i++) {
+        double *rate = room + 2 * i * (live + 1);
+        stations[i].type = i == DELAY ? FULCRUM_STATION_DELAY : FULCRUM_STATION_LD;
+        stations[i].service_s = work_s[i];
+        stations[i].visits = 1.0;
+        stations[i].servers = 1.0;
+        stations[i].rate = rate;
+        stations[i].rate_count = i == DELAY ? 0 : live;
+        loads[i].chance = rate + live + 1;
+        loads[i].chance[0] = 1.0;
+        for (size_t j = 0; j < live && i != DELAY; j++) {
+            rate[j] = work_s[i] > 0.0 ? rate_ofs[i](&rates, (double)j + 1.0) * work_s[i]
+                                      : 1.0;
+        }
+    }
+    const struct fulcrum_product_form_network form = {.customers = network->live_count,
+        .stations = stations,
+        .station_count = STATIONS};
+    struct fulcrum_agent_solution found = {
+        .method = FULCRUM_METHOD_PRODUCT_FORM, .cycle_s = FULCRUM_UNKNOWN};
+    enum fulcrum_status status =
+        fulcrum_product_form_solve(&form, &found.trajectories_per_s, loads, err);
+    if (status == FULCRUM_OK) {
+        add_means(&rates, loads, &found);
+        *out = found;
+    }
+    free(room);
+    return status;
+}
+
+enum fulcrum_status fulcrum_agent_solve(const struct fulcrum_agent_network *network,
+    const struct fulcrum_solver_options *options, struct fulcrum_agent_solution *out,
+    struct fulcrum_error *err)
+{
+    double half_width_rel =
+        options->half_width_rel > 0.0 ? options->half_width_rel : 0.01;
+    switch (options->method) {
+    case FULCRUM_METHOD_PRODUCT_FORM:
+        return fulcrum_agent_product_form(network, out, err);
+    case FULCRUM_METHOD_SIMULATE:
+        return fulcrum_agent_simulate(network, options, out, err);
+    case FULCRUM_METHOD_FAST:
+    case FULCRUM_METHOD_AUTO:
+        fulcrum_agent_fast(network, out);
+        return options->method == FULCRUM_METHOD_FAST ||
+                       out->error_rel <= half_width_rel
+                   ? FULCRUM_OK
+                   : fulcrum_agent_simulate(network, options, out, err);
+    case FULCRUM_METHOD_CHAIN:
+    default:
+        return fulcrum_fail(err, FULCRUM_ERR_UNSUPPORTED,
+            "agents have no method chain: expected auto, fast, product-form or "
+            "simulate");
+    }
+}
