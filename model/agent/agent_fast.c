@@ -779,29 +779,65 @@ static void solve_batches(const struct field *field, const struct curve *curve,
     set_loads(field, at_s, cycle_s, out);
 }
 
-/* As many end a second as those under way let, until there is no room. */
-static void solve_steady_stream(const struct field *field, const struct flow *flow,
-    struct fulcrum_agent_solution *out)
+/*
+ * How long nobody gets on while new weights stop decoding: calls go on until they have
+ * to decode again, and a CPU that is busy all the time loses nothing by it.
+ */
+static double lost_s(const struct field *field, const struct flow *flow)
 {
+    const struct fulcrum_agent_network *network = field->network;
+    double switch_s = network->trainer.switch_s;
+    double started = flow->n - flow->at[STARTS];
+    double decoding = started > 0.0 ? flow->at[DECODE] / started : 0.0;
+    double outside_s =
+        (started - flow->at[DECODE]) / flow->per_s / network->trajectory.turn_count;
+    double most =
+        fulcrum_agent_tools_per_s(&field->rates, fulcrum_cpu_servers(&network->cpu));
+    double busy =
+        field->work_s[TOOLS] > 0.0 ? fulcrum_min(1.0, flow->per_s / most) : 0.0;
+    return switch_s -
+           fulcrum_min(switch_s, outside_s) * (1.0 - decoding * (1.0 - busy));
+}
+
+/*
+ * As many end a second as those under way let, and as long as there is room: where it
+ * does not matter when they were begun.
+ *   curve    of the whole network, starts among it
+ */
+static void solve_steady_stream(const struct field *field, const struct curve *curve,
+    const struct flow *flow, struct fulcrum_agent_solution *out)
+{
+    enum { STEPS = 32 };
     const struct fulcrum_agent_trainer *trainer = &field->network->trainer;
     double batch = trainer->batch_size;
-    double ahead = fulcrum_max(0.0, trainer->staleness * batch - flow->n);
-    double during = fulcrum_min(ahead, flow->per_s * trainer->train_s);
-    double waits_s = fulcrum_max(0.0, batch - during) / flow->per_s;
-    double makes_s = waits_s + during / flow->per_s;
+    double room = room_of(trainer) - batch;
+    double at_s[STATIONS] = {0.0};
+    double left_s = trainer->train_s + trainer->switch_s - lost_s(field, flow);
+    double ended = 0.0;
+    double ended_s = 0.0;
+    for (int i = 0; i < STEPS && left_s > 0.0 && ended < room; i++) {
+        double n = fulcrum_min(field->network->live_count, room - ended);
+        struct flow now = flow_of(curve, fulcrum_max(1.0, n));
+        double step_s = fulcrum_min(left_s, room / STEPS / now.per_s);
+        for (size_t k = 0; k < STATIONS; k++) {
+            at_s[k] += step_s * now.at[k];
+        }
+        ended_s += step_s * (ended + 0.5 * step_s * now.per_s);
+        ended += step_s * now.per_s;
+        left_s -= step_s;
+    }
+    ended_s += left_s * ended;
+    double waits_s = fulcrum_max(0.0, batch - ended) / flow->per_s;
     double cycle_s = trainer->train_s + trainer->switch_s + waits_s;
-    double at_s[STATIONS];
-    for (size_t i = 0; i < STATIONS; i++) {
-        at_s[i] = flow->at[i] * makes_s;
+    for (size_t k = 0; k < STATIONS; k++) {
+        at_s[k] += waits_s * flow->at[k];
     }
     out->cycle_s = cycle_s;
     out->trajectories_per_s = batch / cycle_s;
     out->train_busy_frac = trainer->train_s / cycle_s;
-    out->staleness = (during + flow->n) / batch;
-    out->load.ended =
-        (0.5 * (during + batch) * waits_s + 0.5 * during * during / flow->per_s +
-            during * (cycle_s - makes_s)) /
-        cycle_s;
+    double ahead = fulcrum_min(field->network->live_count, room - ended);
+    out->staleness = (ended + fulcrum_max(0.0, ahead)) / batch;
+    out->load.ended = (ended_s + 0.5 * (ended + batch) * waits_s) / cycle_s;
     set_loads(field, at_s, cycle_s, out);
 }
 
@@ -815,10 +851,8 @@ static void solve_stream(const struct field *field, const struct curve *curve,
     double group = trainer->group_size;
     double room = room_of(trainer);
     double started = flow->n - (field->queue_s > 0.0 ? flow->at[STARTS] : 0.0);
-    if (batch > MANY_TURNS * started) {
-        solve_steady_stream(field, flow, out);
-        return;
-    }
+    double lost = lost_s(field, flow);
+    double trains_s = trainer->train_s + trainer->switch_s - lost;
     struct size_law law = size_law_of(field->network, curve, flow->n);
     struct ages ages = {.field = field,
         .curve = curve,
@@ -845,7 +879,7 @@ static void solve_stream(const struct field *field, const struct curve *curve,
                                   ? fulcrum_min(1.0,
                                         (ages.ready - enough) / (ages.ready - before))
                                   : 0.0;
-                trained_s = ages.time_s - late * time_s + trainer->train_s;
+                trained_s = ages.time_s - late * time_s + trains_s;
                 ages.ended -= batch;
                 ages.ready -= batch;
                 continue;
@@ -853,7 +887,7 @@ static void solve_stream(const struct field *field, const struct curve *curve,
             trains = trains && trained_s <= ages.time_s + 0.5 * time_s;
         }
         if (trains) {
-            ages_wait(&ages, trainer->switch_s);
+            ages_wait(&ages, lost);
             trained_s = (double)INFINITY;
             stale += (under_way(&ages) + ages.ended) / batch;
             if (++cycles == CYCLES - KEPT) {
@@ -861,7 +895,7 @@ static void solve_stream(const struct field *field, const struct curve *curve,
                 memset(ages.at_s, 0, sizeof ages.at_s);
             }
             if (ages.ready >= enough) {
-                trained_s = ages.time_s + trainer->train_s;
+                trained_s = ages.time_s + trains_s;
                 ages.ended -= batch;
                 ages.ready -= batch;
             }
@@ -901,12 +935,16 @@ void fulcrum_agent_fast(
     struct field started = field;
     bool is_stream = network->trainer.coupling == FULCRUM_AGENT_STREAM;
     bool queues = network->start_limit > 0.0 && flow.at[STARTS] > network->start_limit;
-    if (queues || !is_stream) {
+    double passing = flow.n - (queues ? flow.at[STARTS] : 0.0);
+    bool is_steady = is_stream && network->trainer.batch_size > MANY_TURNS * passing;
+    if ((queues || !is_stream) && !is_steady) {
         field.queue_s = network->trajectory.start_s;
         field_init(&started, network, false);
     }
     curve_init(&curve, &started, network->live_count);
-    if (is_stream) {
+    if (is_steady) {
+        solve_steady_stream(&field, &curve, &flow, out);
+    } else if (is_stream) {
         solve_stream(&field, &curve, &flow, out);
     } else {
         solve_batches(&field, &curve, &flow, out);
