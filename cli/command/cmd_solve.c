@@ -21,6 +21,7 @@
 #include "cli/message.h"
 #include "cli/options/options.h"
 #include "cli/progress.h"
+#include "model/agent/agent.h"
 #include "model/exact/exact.h"
 #include "model/network/network.h"
 #include "model/number.h"
@@ -54,6 +55,7 @@ struct answer {
     enum fulcrum_status status;
     struct fulcrum_error failure;            /* one line, from "line N" on */
     struct fulcrum_solution solution;        /* of FULCRUM_KIND_NETWORK */
+    struct fulcrum_agent_solution agent;     /* of FULCRUM_KIND_AGENT */
     double cycles_per_s;                     /* of FULCRUM_KIND_PRODUCT_FORM, as are */
     struct fulcrum_product_form_load *loads; /* one for each station, owned */
     char *text;                              /* JSON or CSV; NULL: to go into a table */
@@ -62,8 +64,8 @@ struct answer {
 struct job {
     struct fulcrum_solver_options options;
     struct fulcrum_line_stream *stream;
-    struct fulcrum_result *result;   /* NULL where answers are written as they come */
-    struct fulcrum_table *tables[2]; /* of enum fulcrum_network_kind */
+    struct fulcrum_result *result; /* NULL where answers are written as they come */
+    struct fulcrum_table *tables[FULCRUM_NETWORK_KINDS];
     struct fulcrum_progress progress;
     const volatile sig_atomic_t *stop;
     double start_s;
@@ -109,10 +111,21 @@ static void find_answer(struct answer *out, const struct fulcrum_line *line,
     if (out->status == FULCRUM_OK) {
         struct fulcrum_solver_options own = *options;
         own.seed = fulcrum_stream_seed(options->seed, line->number, 0);
-        out->status = out->network.kind == FULCRUM_KIND_NETWORK
-                          ? fulcrum_solve(&out->network.network, &own, &out->solution,
-                                &out->failure)
-                          : solve_product_form(out, options->method);
+        switch (out->network.kind) {
+        case FULCRUM_KIND_PRODUCT_FORM:
+            out->status = solve_product_form(out, options->method);
+            break;
+        case FULCRUM_KIND_AGENT:
+            out->status = fulcrum_agent_solve(
+                &out->network.agent, &own, &out->agent, &out->failure);
+            break;
+        case FULCRUM_KIND_NETWORK:
+        case FULCRUM_NETWORK_KINDS:
+        default:
+            out->status = fulcrum_solve(
+                &out->network.network, &own, &out->solution, &out->failure);
+            break;
+        }
         if (out->status != FULCRUM_OK) {
             (void)fulcrum_fail_in(&out->failure, out->status, label);
         }
@@ -120,12 +133,14 @@ static void find_answer(struct answer *out, const struct fulcrum_line *line,
 }
 
 /* The numbers of a solution: their keys in JSON and in rows, a title for people. */
-static const struct solution_number {
+struct solution_number {
     const char *key;
     const char *column;
     const char *title;
     size_t offset; /* of a double */
-} solution_numbers[] = {
+};
+
+static const struct solution_number solution_numbers[] = {
 #define NUMBER(member) offsetof(struct fulcrum_solution, member)
     {"mean_batch", "mean_batch", "mean batch", NUMBER(mean_batch)},
     {"cpu_thread_busy_frac", "cpu_thread_busy_frac", "CPU busy",
@@ -143,14 +158,33 @@ static const struct solution_number {
 #undef NUMBER
 };
 
-enum { SOLUTION_NUMBERS = sizeof solution_numbers / sizeof solution_numbers[0] };
+static const struct solution_number agent_numbers[] = {
+#define NUMBER(member) offsetof(struct fulcrum_agent_solution, member)
+    {"trajectories_per_s", "trajectories_per_s", "trajectories",
+        NUMBER(trajectories_per_s)},
+    {"error_rel", "error_rel", NULL, NUMBER(error_rel)},
+    {"cycle_s", "cycle_s", "cycle", NUMBER(cycle_s)},
+    {"staleness", "staleness", "staleness", NUMBER(staleness)},
+    {"mean_batch", "decode_mean_batch", "in flight", NUMBER(mean_batch)},
+    {"decode_busy_frac", "decode_busy_frac", "decode busy", NUMBER(decode_busy_frac)},
+    {"cpu_busy_frac", "cpu_busy_frac", "CPU busy", NUMBER(cpu_busy_frac)},
+    {"train_busy_frac", "train_busy_frac", "trainer busy", NUMBER(train_busy_frac)},
+    {"load/starting", "starting_count", NULL, NUMBER(load.starting)},
+    {"load/decoding", "decoding_count", NULL, NUMBER(load.decoding)},
+    {"load/at_tools", "at_tools_count", NULL, NUMBER(load.at_tools)},
+    {"load/delayed", "delayed_count", NULL, NUMBER(load.delayed)},
+    {"load/ended", "ended_count", NULL, NUMBER(load.ended)},
+#undef NUMBER
+};
 
-static double solution_number(const struct fulcrum_solution *solution, size_t i)
+#define LENGTH(array) (sizeof(array) / sizeof(array)[0])
+
+/* Of a solution; NULL: unknown. */
+static double number_of(const void *solution, const struct solution_number *number)
 {
     double value = FULCRUM_UNKNOWN;
     if (solution != NULL) {
-        memcpy(
-            &value, (const char *)solution + solution_numbers[i].offset, sizeof value);
+        memcpy(&value, (const char *)solution + number->offset, sizeof value);
     }
     return value;
 }
@@ -174,13 +208,21 @@ static enum fulcrum_status make_json(struct answer *answer)
         } else {
             fulcrum_result_number(result, "interval", NULL, FULCRUM_UNKNOWN);
         }
-        for (size_t i = 0; i < SOLUTION_NUMBERS; i++) {
-            fulcrum_result_number(
-                result, solution_numbers[i].key, NULL, solution_number(solution, i));
+        for (size_t i = 0; i < LENGTH(solution_numbers); i++) {
+            fulcrum_result_number(result, solution_numbers[i].key, NULL,
+                number_of(solution, &solution_numbers[i]));
         }
         fulcrum_result_text(
             result, "bottleneck", NULL, fulcrum_bottleneck_name(solution->bottleneck));
         fulcrum_flags_add(solution->flags, result);
+    } else if (answer->network.kind == FULCRUM_KIND_AGENT) {
+        fulcrum_result_text(
+            result, "method", NULL, fulcrum_method_name((int)answer->agent.method));
+        for (size_t i = 0; i < LENGTH(agent_numbers); i++) {
+            fulcrum_result_number(result, agent_numbers[i].key, NULL,
+                number_of(&answer->agent, &agent_numbers[i]));
+        }
+        fulcrum_flags_add(answer->agent.flags, result);
     } else {
         const struct fulcrum_product_form_network *network =
             &answer->network.product_form.network;
@@ -204,7 +246,7 @@ static enum fulcrum_status make_json(struct answer *answer)
 
 /*
  * One row: a network, or one station of a product-form network. It has the columns of
- * both kinds, as nobody knows which will come; people see those that are filled.
+ * all kinds, as nobody knows which will come; people see those that are filled.
  */
 static void add_answer(
     struct fulcrum_table *table, const struct answer *answer, size_t station)
@@ -213,16 +255,22 @@ static void add_answer(
     const struct fulcrum_product_form_line *form = &answer->network.product_form;
     bool is_ok = answer->status == FULCRUM_OK;
     bool is_network = is_ok && answer->network.kind == FULCRUM_KIND_NETWORK;
-    bool is_station = is_ok && !is_network && station < form->network.station_count;
+    bool is_agent = is_ok && answer->network.kind == FULCRUM_KIND_AGENT;
+    bool is_form = is_ok && answer->network.kind == FULCRUM_KIND_PRODUCT_FORM;
+    bool is_station = is_form && station < form->network.station_count;
     const struct fulcrum_solution *solution = is_network ? &answer->solution : NULL;
+    const struct fulcrum_agent_solution *agent = is_agent ? &answer->agent : NULL;
     const struct fulcrum_product_form_load *load =
         is_station ? &answer->loads[station] : &no_load;
-    const char *method = fulcrum_method_name(
-        is_network ? (int)solution->method : (int)FULCRUM_METHOD_PRODUCT_FORM);
+    const char *method =
+        fulcrum_method_name(is_network ? (int)solution->method
+                            : is_agent ? (int)agent->method
+                                       : (int)FULCRUM_METHOD_PRODUCT_FORM);
     bool has_ends = is_network && solution->has_interval;
     char flags[2000] = "";
-    if (is_network) {
-        fulcrum_flags_join(solution->flags, flags, sizeof flags);
+    if (is_network || is_agent) {
+        fulcrum_flags_join(
+            is_agent ? agent->flags : solution->flags, flags, sizeof flags);
     }
     fulcrum_table_row(table);
     fulcrum_table_text(table, "name", "name", answer->network.name);
@@ -233,15 +281,19 @@ static void add_answer(
         has_ends ? solution->steps_per_s_lo : FULCRUM_UNKNOWN);
     fulcrum_table_number(table, "steps_per_s_hi", NULL,
         has_ends ? solution->steps_per_s_hi : FULCRUM_UNKNOWN);
-    for (size_t i = 0; i < SOLUTION_NUMBERS; i++) {
+    for (size_t i = 0; i < LENGTH(solution_numbers); i++) {
         fulcrum_table_number(table, solution_numbers[i].column,
-            solution_numbers[i].title, solution_number(solution, i));
+            solution_numbers[i].title, number_of(solution, &solution_numbers[i]));
+    }
+    for (size_t i = 0; i < LENGTH(agent_numbers); i++) {
+        fulcrum_table_number(table, agent_numbers[i].column, agent_numbers[i].title,
+            number_of(agent, &agent_numbers[i]));
     }
     fulcrum_table_text(table, "bottleneck", "bottleneck",
         is_network ? fulcrum_bottleneck_name(solution->bottleneck) : "");
     fulcrum_table_text(table, "flags", NULL, flags);
     fulcrum_table_number(table, "throughput_per_s", "throughput",
-        is_ok && !is_network ? answer->cycles_per_s : FULCRUM_UNKNOWN);
+        is_form ? answer->cycles_per_s : FULCRUM_UNKNOWN);
     fulcrum_table_text(
         table, "station", "station", is_station ? form->stations[station].name : "");
     fulcrum_table_number(table, "mean_customers", "customers", load->mean_customers);
@@ -436,6 +488,8 @@ static enum fulcrum_status run_solve(
             fulcrum_result_table(job->result, "networks", "");
         job->tables[FULCRUM_KIND_PRODUCT_FORM] =
             fulcrum_result_table(job->result, "stations", "");
+        job->tables[FULCRUM_KIND_AGENT] =
+            fulcrum_result_table(job->result, "agents", "");
     }
     if (fulcrum_line_stream_is_terminal(job->stream)) {
         fulcrum_message_note(context, "one network per line; Ctrl-D ends");
@@ -485,7 +539,10 @@ const struct fulcrum_command fulcrum_command_solve = {
         "threads must be given; with a capacity table both default to its length. "
         "Defaults: 0, depth "
         "1, policy greedy, unlimited size, law lognormal if cv is above 0 and else "
-        "deterministic, no training.\n\nA line that cannot be read or solved gives "
+        "deterministic, no training.\n\nTrajectories of agents are {\"kind\": "
+        "\"agent_network\", \"name\", \"live_count\", \"start_limit\", \"cpu\", "
+        "\"decode\", \"trajectory\", \"trainer\"}, as docs/solve.md has "
+        "them.\n\nA line that cannot be read or solved gives "
         "{\"name\", \"error\"}; the others are still answered, and the exit status is "
         "1. The same line at the same place gives the same bytes with the same seed, "
         "whatever the number of threads. Ctrl-C ends the output after the last whole "

@@ -74,6 +74,7 @@ enum fulcrum_status fulcrum_agent_check(
         &faults, "decode.", &network->decode, decode_ranges, COUNT_OF(decode_ranges));
     fulcrum_check_ranges(&faults, "trajectory.", &network->trajectory,
         trajectory_ranges, COUNT_OF(trajectory_ranges));
+    fulcrum_cpu_station_check(&network->cpu, &faults);
     if (trainer->coupling != FULCRUM_AGENT_ALONE) {
         fulcrum_check_ranges(
             &faults, "trainer.", trainer, trainer_ranges, COUNT_OF(trainer_ranges));
@@ -87,7 +88,8 @@ enum fulcrum_status fulcrum_agent_check(
         struct fulcrum_agent_rates rates = fulcrum_agent_rates_of(network);
         FAULT_IF(!(rates.alone_s + rates.tool_s + rates.delay_s > 0.0), &faults,
             FULCRUM_ERR_INFEASIBLE,
-            "trajectory: expected decoding, tools or a delay that take time");
+            "trajectory: nothing takes time: expected output_tokens, tool_s or "
+            "delay_s");
     }
     FAIL_IF(faults.status != FULCRUM_OK, err, faults.status, "%s", faults.detail);
     return FULCRUM_OK;

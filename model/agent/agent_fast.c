@@ -102,12 +102,16 @@ static void convolve(const double *a, const double *b, size_t count, double *out
 static void weigh(
     const struct field *field, size_t station, double x, size_t count, double *out)
 {
+    bool is_visited = field->work_s[station] > 0.0;
     out[0] = 1.0;
     for (size_t j = 1; j < count; j++) {
         double n = (double)j;
-        double per_s = station == DELAY ? n / field->work_s[DELAY]
-                                        : rate_ofs[station](&field->rates, n);
-        out[j] = field->work_s[station] > 0.0 ? out[j - 1] * x / per_s : 0.0;
+        out[j] = 0.0;
+        if (is_visited) {
+            double per_s = station == DELAY ? n / field->work_s[DELAY]
+                                            : rate_ofs[station](&field->rates, n);
+            out[j] = out[j - 1] * x / per_s;
+        }
     }
 }
 
@@ -563,10 +567,18 @@ static void set_loads(const struct field *field, const double at_s[STATIONS],
         .delayed = at_s[DELAY] / cycle_s,
         .ended = out->load.ended};
     double inside = fulcrum_min(out->load.decoding, field->rates.most);
-    double each = inside / instances;
-    /* Somebody decodes: as likely as a binomial number is not 0. */
-    out->decode_busy_frac = -expm1(-each * (1.0 + 0.5 * each));
-    out->mean_batch = each > 0.0 ? each / out->decode_busy_frac : 0.0;
+    /* The fewest are chosen: an instance idles where fewer decode than there are. */
+    double most = network->live_count;
+    double beyond = 0.0;
+    if (most > instances && out->load.decoding > 0.0) {
+        double mean = out->load.decoding;
+        double sd = sqrt(mean * fulcrum_max(1e-6, 1.0 - mean / most));
+        double z = (mean - instances) / sd;
+        double density = exp(-0.5 * z * z) / sqrt(2.0 * M_PI);
+        beyond = (mean - instances) * above_normal(-z) + sd * density;
+    }
+    out->decode_busy_frac = fulcrum_min(1.0, (out->load.decoding - beyond) / instances);
+    out->mean_batch = inside > 0.0 ? inside / instances / out->decode_busy_frac : 0.0;
     double work = out->trajectories_per_s * field->rates.tool_s;
     double pace = work > 0.0
                       ? fulcrum_cpu_capacity(
@@ -791,10 +803,12 @@ static double lost_s(const struct field *field, const struct flow *flow)
     double decoding = started > 0.0 ? flow->at[DECODE] / started : 0.0;
     double outside_s =
         (started - flow->at[DECODE]) / flow->per_s / network->trajectory.turn_count;
-    double most =
-        fulcrum_agent_tools_per_s(&field->rates, fulcrum_cpu_servers(&network->cpu));
-    double busy =
-        field->work_s[TOOLS] > 0.0 ? fulcrum_min(1.0, flow->per_s / most) : 0.0;
+    double busy = 0.0;
+    if (field->work_s[TOOLS] > 0.0) {
+        double servers = fulcrum_cpu_servers(&network->cpu);
+        busy = fulcrum_min(
+            1.0, flow->per_s / fulcrum_agent_tools_per_s(&field->rates, servers));
+    }
     return switch_s -
            fulcrum_min(switch_s, outside_s) * (1.0 - decoding * (1.0 - busy));
 }
@@ -911,9 +925,26 @@ static void solve_stream(const struct field *field, const struct curve *curve,
     set_loads(field, ages.at_s, ages.time_s, out);
 }
 
-/* Relative errors of throughput that 95 of 100 random networks stay below. */
-#define ALONE_ERROR_REL 0.01
-#define BATCH_ERROR_REL 0.05
+/* Relative errors of throughput that 95 of 100 random networks stay below:
+ * docs/model.md "Agents". */
+#define ALONE_ERROR_REL       0.01
+#define TRAINED_ERROR_REL     0.05
+#define LONG_VISITS_ERROR_REL 0.3
+
+/* Deviation of a single call over the time of a trajectory alone, from which on its
+ * tail, and not the sum of all visits, is what a batch waits for. */
+#define LONG_VISIT 0.25
+
+static bool has_long_visits(const struct field *field)
+{
+    const struct fulcrum_agent_trajectory *one = &field->network->trajectory;
+    double alone_s = 0.0;
+    for (size_t i = 0; i < STATIONS; i++) {
+        alone_s += field->work_s[i];
+    }
+    double longest_s = fulcrum_max(one->verify_s, one->tool_s);
+    return one->tool_cv > 1.0 && longest_s * one->tool_cv > LONG_VISIT * alone_s;
+}
 
 void fulcrum_agent_fast(
     const struct fulcrum_agent_network *network, struct fulcrum_agent_solution *out)
@@ -931,7 +962,9 @@ void fulcrum_agent_fast(
         set_loads(&field, flow.at, 1.0, out);
         return;
     }
-    out->error_rel = BATCH_ERROR_REL;
+    bool is_long = has_long_visits(&field);
+    out->error_rel = is_long ? LONG_VISITS_ERROR_REL : TRAINED_ERROR_REL;
+    out->flags = is_long ? (unsigned)FULCRUM_FLAG_LONG_VISITS : 0U;
     struct field started = field;
     bool is_stream = network->trainer.coupling == FULCRUM_AGENT_STREAM;
     bool queues = network->start_limit > 0.0 && flow.at[STARTS] > network->start_limit;

@@ -200,7 +200,7 @@ static double decode_pace_s(const struct simulation *sim, size_t count)
 
 static double tools_pace_s(const struct simulation *sim, size_t count)
 {
-    double n = (double)count;
+    double n = fulcrum_max(1.0, (double)count);
     return n / fulcrum_cpu_capacity(&sim->network->cpu, n);
 }
 

@@ -180,10 +180,6 @@ const char *fulcrum_flag_text(enum fulcrum_flag_index flag)
 
 static const struct fulcrum_range always[] = {
     {FIELD(actors), 1.0, MOST_ACTORS, FULCRUM_RANGE_WHOLE},
-    {KEY("cpu.cores", cpu.core_count), 1.0, MOST_THREADS, FULCRUM_RANGE_REAL},
-    {KEY("cpu.threads", cpu.thread_count), 1.0, MOST_THREADS, FULCRUM_RANGE_REAL},
-    {FIELD(cpu.reserved_threads), 0.0, MOST_THREADS, FULCRUM_RANGE_REAL},
-    {FIELD(cpu.slice_s), LEAST_TIME_S, MOST_TIME_S, FULCRUM_RANGE_OR_ZERO},
     {FIELD(step.mean_s), LEAST_TIME_S, MOST_TIME_S, FULCRUM_RANGE_OR_ZERO},
     {FIELD(host.per_batch_s), LEAST_TIME_S, MOST_TIME_S, FULCRUM_RANGE_OR_ZERO},
     {FIELD(host.per_item_s), LEAST_TIME_S, MOST_TIME_S, FULCRUM_RANGE_OR_ZERO},
@@ -199,18 +195,28 @@ static const struct fulcrum_range always[] = {
     {FIELD(training.env_steps_per_train_step), 1e-6, 1e12, FULCRUM_RANGE_OR_ZERO},
 };
 
+#define CPU_KEY(key, member) "cpu." key, offsetof(struct fulcrum_cpu_station, member)
+#define CPU(member)          CPU_KEY(#member, member)
+
+static const struct fulcrum_range any_cpu[] = {
+    {CPU_KEY("cores", core_count), 1.0, MOST_THREADS, FULCRUM_RANGE_REAL},
+    {CPU_KEY("threads", thread_count), 1.0, MOST_THREADS, FULCRUM_RANGE_REAL},
+    {CPU(reserved_threads), 0.0, MOST_THREADS, FULCRUM_RANGE_REAL},
+    {CPU(slice_s), LEAST_TIME_S, MOST_TIME_S, FULCRUM_RANGE_OR_ZERO},
+};
+
 static const struct fulcrum_range smt_turbo[] = {
-    {FIELD(cpu.smt_yield_frac), 0.0, 1.0, FULCRUM_RANGE_REAL},
-    {FIELD(cpu.turbo_frac), 0.0, 1.0, FULCRUM_RANGE_REAL},
-    {FIELD(cpu.oversubscription_frac), 0.0, 10.0, FULCRUM_RANGE_REAL},
+    {CPU(smt_yield_frac), 0.0, 1.0, FULCRUM_RANGE_REAL},
+    {CPU(turbo_frac), 0.0, 1.0, FULCRUM_RANGE_REAL},
+    {CPU(oversubscription_frac), 0.0, 10.0, FULCRUM_RANGE_REAL},
 };
 
 static const struct fulcrum_range saturating[] = {
-    {FIELD(cpu.smt_yield_frac), 0.0, 1.0, FULCRUM_RANGE_REAL},
-    {FIELD(cpu.serial_frac), 0.0, 1.0, FULCRUM_RANGE_REAL},
-    {FIELD(cpu.knee), 0.5, 50.0, FULCRUM_RANGE_REAL},
-    {FIELD(cpu.cap_per_core), 0.0, 1e3, FULCRUM_RANGE_POSITIVE},
-    {FIELD(cpu.cross_socket_frac), 0.0, 1.0, FULCRUM_RANGE_POSITIVE},
+    {CPU(smt_yield_frac), 0.0, 1.0, FULCRUM_RANGE_REAL},
+    {CPU(serial_frac), 0.0, 1.0, FULCRUM_RANGE_REAL},
+    {CPU(knee), 0.5, 50.0, FULCRUM_RANGE_REAL},
+    {CPU(cap_per_core), 0.0, 1e3, FULCRUM_RANGE_POSITIVE},
+    {CPU(cross_socket_frac), 0.0, 1.0, FULCRUM_RANGE_POSITIVE},
 };
 
 static const struct fulcrum_range training[] = {
@@ -326,27 +332,33 @@ static bool takes_time(
     return fulcrum_batch_time(time, fixed ? network->batch_size : 1.0) > 0.0;
 }
 
+void fulcrum_cpu_station_check(
+    const struct fulcrum_cpu_station *cpu, struct fulcrum_error *found)
+{
+    fulcrum_check_ranges(found, "", cpu, any_cpu, LENGTH(any_cpu));
+    FAULT_IF(cpu->thread_count < cpu->core_count, found, FULCRUM_ERR_RANGE,
+        "cpu.threads = %g is below cpu.cores = %g", cpu->thread_count, cpu->core_count);
+    FAULT_IF(cpu->reserved_threads >= cpu->thread_count, found, FULCRUM_ERR_RANGE,
+        "cpu.reserved_threads = %g leaves none of cpu.threads = %g to actors",
+        cpu->reserved_threads, cpu->thread_count);
+    check_choice(
+        found, "cpu.curve", (int)cpu->curve, fulcrum_cpu_curve_name(cpu->curve));
+    if (cpu->curve == FULCRUM_CURVE_TABLE) {
+        check_capacity(found, cpu);
+    } else if (cpu->curve == FULCRUM_CURVE_SMT_TURBO) {
+        fulcrum_check_ranges(found, "", cpu, smt_turbo, LENGTH(smt_turbo));
+    } else {
+        fulcrum_check_ranges(found, "", cpu, saturating, LENGTH(saturating));
+    }
+}
+
 enum fulcrum_status fulcrum_network_check(
     const struct fulcrum_network *network, struct fulcrum_error *err)
 {
     struct fulcrum_error faults;
     fulcrum_error_clear(&faults);
     fulcrum_check_ranges(&faults, "", network, always, LENGTH(always));
-    const struct fulcrum_cpu_station *cpu = &network->cpu;
-    FAULT_IF(cpu->thread_count < cpu->core_count, &faults, FULCRUM_ERR_RANGE,
-        "cpu.threads = %g is below cpu.cores = %g", cpu->thread_count, cpu->core_count);
-    FAULT_IF(cpu->reserved_threads >= cpu->thread_count, &faults, FULCRUM_ERR_RANGE,
-        "cpu.reserved_threads = %g leaves none of cpu.threads = %g to actors",
-        cpu->reserved_threads, cpu->thread_count);
-    check_choice(
-        &faults, "cpu.curve", (int)cpu->curve, fulcrum_cpu_curve_name(cpu->curve));
-    if (cpu->curve == FULCRUM_CURVE_TABLE) {
-        check_capacity(&faults, cpu);
-    } else if (cpu->curve == FULCRUM_CURVE_SMT_TURBO) {
-        fulcrum_check_ranges(&faults, "", network, smt_turbo, LENGTH(smt_turbo));
-    } else {
-        fulcrum_check_ranges(&faults, "", network, saturating, LENGTH(saturating));
-    }
+    fulcrum_cpu_station_check(&network->cpu, &faults);
     check_step(&faults, &network->step);
     check_batch_table(&faults, "host", &network->host);
     check_batch_table(&faults, "gpu", &network->gpu);

@@ -97,6 +97,10 @@ struct fulcrum_network {
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_network_check(
     const struct fulcrum_network *network, struct fulcrum_error *err);
 
+/* Adds a fault for each member out of its range, and each that does not fit another. */
+void fulcrum_cpu_station_check(
+    const struct fulcrum_cpu_station *cpu, struct fulcrum_error *found);
+
 /* Of all but the name: networks that differ share one with a chance of 2^-64. */
 uint64_t fulcrum_network_hash(const struct fulcrum_network *network);
 
@@ -166,6 +170,7 @@ enum fulcrum_bottleneck {
     X(FULCRUM_FLAG_WAKING,          "the server often sleeps between batches: equations take its wake-ups as a mean") \
     X(FULCRUM_FLAG_SLICES,          "scheduler cuts steps into slices, which equations take as whole") \
     X(FULCRUM_FLAG_FREE_ALLREDUCE,  "links or parameters unknown: GPUs' gradients take no time") \
+    X(FULCRUM_FLAG_LONG_VISITS,     "single calls of some trajectories decide when a batch ends: equations take their times as lognormal") \
     X(FULCRUM_FLAG_INSTANCES,       "instances have equal parts of bandwidth and cache, as slices have, and sum gradients in no time")
 /* clang-format on */
 

@@ -187,9 +187,59 @@ static const struct fulcrum_record_row training_rows[] = {
     NUMBER("sharing_frac", training.sharing_frac, 0.0, 1.0),
 };
 
+/* Agents: keys are members. What must be given is what no default could be meant by. */
+#define AGENT(member, without, after)                                                  \
+    OPTIONAL(#member, fulcrum_agent_network, AGENT_PART.member, without, after)
+#define AGENT_NEEDED(member, after)                                                    \
+    NEEDED(#member, fulcrum_agent_network, AGENT_PART.member, after)
+
+static const struct fulcrum_record_row agent_rows[] = {
+    NEEDED("live_count", fulcrum_agent_network, live_count, MANY_ACTORS),
+    OPTIONAL("start_limit", fulcrum_agent_network, start_limit, 0.0, 0.0),
+};
+
+#define AGENT_PART decode
+static const struct fulcrum_record_row decode_rows[] = {
+    AGENT(instance_count, 1.0, 1.0),
+    AGENT(per_token_s, 0.0, 1.0),
+    AGENT(per_item_s, 0.0, 1.0),
+    AGENT(per_context_s, 0.0, 0.0),
+    AGENT(per_prompt_s, 0.0, 0.0),
+    AGENT(most_items, 0.0, 0.0),
+};
+#undef AGENT_PART
+
+#define AGENT_PART trajectory
+static const struct fulcrum_record_row trajectory_rows[] = {
+    AGENT(turn_count, 1.0, 1.0),
+    AGENT(turn_cv, 0.0, 0.0),
+    AGENT(output_tokens, 0.0, 1.0),
+    AGENT(output_cv, 0.0, 0.0),
+    AGENT(prompt_tokens, 0.0, 0.0),
+    AGENT(context_tokens, 0.0, 0.0),
+    AGENT(tool_s, 0.0, 1.0),
+    AGENT(tool_cv, 0.0, 0.0),
+    AGENT(delay_s, 0.0, 1.0),
+    AGENT(start_s, 0.0, 0.0),
+    AGENT(verify_s, 0.0, 0.0),
+    AGENT(verify_tokens, 0.0, 0.0),
+};
+#undef AGENT_PART
+
+#define AGENT_PART trainer
+static const struct fulcrum_record_row trainer_rows[] = {
+    AGENT_NEEDED(batch_size, 1.0),
+    AGENT_NEEDED(train_s, 1.0),
+    AGENT(group_size, 1.0, 1.0),
+    AGENT(switch_s, 0.0, 0.0),
+    AGENT(staleness, 0.0, 0.0),
+};
+#undef AGENT_PART
+
 static const char *kind_name(int index)
 {
-    static const char *const names[] = {"network", "product_form_network", NULL};
+    static const char *const names[] = {
+        "network", "product_form_network", "agent_network", NULL};
     return names[index];
 }
 
@@ -297,14 +347,40 @@ static const struct section {
     {"training", training_rows, LENGTH(training_rows), "loop", read_training},
 };
 
+/* Without a coupling batches are trained on as they end. */
+static void read_trainer(
+    const struct fulcrum_node *object, struct fulcrum_network_line *line)
+{
+    struct fulcrum_agent_trainer *trainer = &line->agent.trainer;
+    int index = read_choice(
+        object, "coupling", fulcrum_agent_coupling_name, (int)FULCRUM_AGENT_STREAM);
+    trainer->coupling =
+        index < 0 ? FULCRUM_AGENT_STREAM : (enum fulcrum_agent_coupling)index;
+    struct fulcrum_node staleness = fulcrum_node_member(object, "staleness");
+    if (staleness.json != NULL && index >= 0 &&
+        trainer->coupling != FULCRUM_AGENT_STREAM) {
+        fulcrum_node_fault(&staleness, FULCRUM_ERR_RANGE, "coupling %s takes none",
+            fulcrum_agent_coupling_name(index));
+    }
+}
+
+static const struct section agent_sections[] = {
+    {"cpu", cpu_rows, LENGTH(cpu_rows), "capacity", read_capacity},
+    {"decode", decode_rows, LENGTH(decode_rows), NULL, NULL},
+    {"trajectory", trajectory_rows, LENGTH(trajectory_rows), NULL, NULL},
+    {"trainer", trainer_rows, LENGTH(trainer_rows), "coupling", read_trainer},
+};
+
+/* Of `into`, the network that the rows are of. */
 static void read_section(const struct fulcrum_node *root, const struct section *section,
-    struct fulcrum_network_line *line)
+    void *into, struct fulcrum_network_line *line)
 {
     const char *const others[] = {section->other, NULL};
-    struct fulcrum_record_row rows[LENGTH(cpu_rows)];
+    struct fulcrum_record_row rows[LENGTH(trajectory_rows)]; /* of the longest */
     struct fulcrum_node object = fulcrum_node_member(root, section->key);
     struct fulcrum_node table = fulcrum_node_member(&object, "capacity");
-    if (object.json == NULL && section->rows == training_rows) {
+    if (object.json == NULL &&
+        (section->rows == training_rows || section->rows == trainer_rows)) {
         return;
     }
     memcpy(rows, section->rows, section->count * sizeof *rows);
@@ -313,9 +389,30 @@ static void read_section(const struct fulcrum_node *root, const struct section *
         rows[i].otherwise = rows[i].neutral;
     }
     const struct fulcrum_record record = {rows, section->count, others, 0};
-    (void)fulcrum_record_read(&object, &record, &line->network);
+    (void)fulcrum_record_read(&object, &record, into);
     if (section->read != NULL) {
         section->read(&object, line);
+    }
+}
+
+static void read_agents(
+    const struct fulcrum_node *root, struct fulcrum_network_line *line)
+{
+    static const char *const others[] = {
+        "kind", "name", "cpu", "decode", "trajectory", "trainer", NULL};
+    static const struct fulcrum_record record =
+        FULCRUM_RECORD(fulcrum_agent_network, agent_rows, others);
+    (void)fulcrum_record_read(root, &record, &line->agent);
+    line->network.cpu.curve = FULCRUM_CURVE_SMT_TURBO;
+    for (size_t i = 0; i < LENGTH(agent_sections); i++) {
+        bool is_cpu = agent_sections[i].rows == cpu_rows;
+        read_section(root, &agent_sections[i],
+            is_cpu ? (void *)&line->network : (void *)&line->agent, line);
+    }
+    line->agent.cpu = line->network.cpu;
+    struct fulcrum_error failure = {FULCRUM_OK, ""};
+    if (fulcrum_agent_check(&line->agent, &failure) != FULCRUM_OK) {
+        fulcrum_reader_adopt(root->reader, &failure);
     }
 }
 
@@ -331,7 +428,9 @@ static void read_document(
         return;
     }
     line->kind = (enum fulcrum_network_kind)index;
-    if (line->kind == FULCRUM_KIND_PRODUCT_FORM) {
+    if (line->kind == FULCRUM_KIND_AGENT) {
+        read_agents(root, line);
+    } else if (line->kind == FULCRUM_KIND_PRODUCT_FORM) {
         /*
          * Adds faults for what is malformed, and those of fulcrum_product_form_check. A
          * station without a name is called by its place, "stations[2]".
@@ -355,7 +454,7 @@ static void read_document(
         (void)fulcrum_record_read(root, &record, &line->network);
         line->network.cpu.curve = FULCRUM_CURVE_SMT_TURBO;
         for (size_t i = 0; i < LENGTH(sections); i++) {
-            read_section(root, &sections[i], line);
+            read_section(root, &sections[i], &line->network, line);
         }
         struct fulcrum_error failure = {FULCRUM_OK, ""};
         if (fulcrum_network_check(&line->network, &failure) != FULCRUM_OK) {

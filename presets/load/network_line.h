@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "model/agent/agent.h"
 #include "model/exact/exact.h"
 #include "model/network/network.h"
 #include "model/status.h"
@@ -21,8 +22,10 @@ struct fulcrum_product_form_line {
 
 /* What a line holds; the texts are what "kind" says. */
 enum fulcrum_network_kind {
-    FULCRUM_KIND_NETWORK,     /* "network", also where no kind is given */
-    FULCRUM_KIND_PRODUCT_FORM /* "product_form_network" */
+    FULCRUM_KIND_NETWORK,      /* "network", also where no kind is given */
+    FULCRUM_KIND_PRODUCT_FORM, /* "product_form_network" */
+    FULCRUM_KIND_AGENT,        /* "agent_network" */
+    FULCRUM_NETWORK_KINDS
 };
 
 struct fulcrum_network_line {
@@ -30,7 +33,8 @@ struct fulcrum_network_line {
     bool has_name; /* 0: none was given, or it could not be read */
     char name[256];
     struct fulcrum_network network;
-    double *capacity; /* of network.cpu, owned; NULL where no table was given */
+    struct fulcrum_agent_network agent;
+    double *capacity; /* of the CPU of either, owned; NULL where no table was given */
     struct fulcrum_product_form_line product_form; /* of the other kind */
 };
 
