@@ -244,6 +244,33 @@ static enum fulcrum_status make_json(struct answer *answer)
     return status;
 }
 
+static void add_numbers(struct fulcrum_table *table,
+    const struct solution_number *numbers, size_t count, const void *solution)
+{
+    for (size_t i = 0; i < count; i++) {
+        fulcrum_table_number(table, numbers[i].column, numbers[i].title,
+            number_of(solution, &numbers[i]));
+    }
+}
+
+/* The method that ran, and the flags, of an answer of any kind. */
+static enum fulcrum_method method_of(const struct answer *answer, unsigned *flags)
+{
+    switch (answer->network.kind) {
+    case FULCRUM_KIND_NETWORK:
+        *flags = answer->solution.flags;
+        return answer->solution.method;
+    case FULCRUM_KIND_AGENT:
+        *flags = answer->agent.flags;
+        return answer->agent.method;
+    case FULCRUM_KIND_PRODUCT_FORM:
+    case FULCRUM_NETWORK_KINDS:
+    default:
+        *flags = 0;
+        return FULCRUM_METHOD_PRODUCT_FORM;
+    }
+}
+
 /*
  * One row: a network, or one station of a product-form network. It has the columns of
  * all kinds, as nobody knows which will come; people see those that are filled.
@@ -262,15 +289,12 @@ static void add_answer(
     const struct fulcrum_agent_solution *agent = is_agent ? &answer->agent : NULL;
     const struct fulcrum_product_form_load *load =
         is_station ? &answer->loads[station] : &no_load;
-    const char *method =
-        fulcrum_method_name(is_network ? (int)solution->method
-                            : is_agent ? (int)agent->method
-                                       : (int)FULCRUM_METHOD_PRODUCT_FORM);
     bool has_ends = is_network && solution->has_interval;
+    unsigned own_flags = 0;
+    const char *method = fulcrum_method_name((int)method_of(answer, &own_flags));
     char flags[2000] = "";
-    if (is_network || is_agent) {
-        fulcrum_flags_join(
-            is_agent ? agent->flags : solution->flags, flags, sizeof flags);
+    if (is_ok) {
+        fulcrum_flags_join(own_flags, flags, sizeof flags);
     }
     fulcrum_table_row(table);
     fulcrum_table_text(table, "name", "name", answer->network.name);
@@ -281,14 +305,8 @@ static void add_answer(
         has_ends ? solution->steps_per_s_lo : FULCRUM_UNKNOWN);
     fulcrum_table_number(table, "steps_per_s_hi", NULL,
         has_ends ? solution->steps_per_s_hi : FULCRUM_UNKNOWN);
-    for (size_t i = 0; i < LENGTH(solution_numbers); i++) {
-        fulcrum_table_number(table, solution_numbers[i].column,
-            solution_numbers[i].title, number_of(solution, &solution_numbers[i]));
-    }
-    for (size_t i = 0; i < LENGTH(agent_numbers); i++) {
-        fulcrum_table_number(table, agent_numbers[i].column, agent_numbers[i].title,
-            number_of(agent, &agent_numbers[i]));
-    }
+    add_numbers(table, solution_numbers, LENGTH(solution_numbers), solution);
+    add_numbers(table, agent_numbers, LENGTH(agent_numbers), agent);
     fulcrum_table_text(table, "bottleneck", "bottleneck",
         is_network ? fulcrum_bottleneck_name(solution->bottleneck) : "");
     fulcrum_table_text(table, "flags", NULL, flags);

@@ -11,8 +11,10 @@
 #include "model/number.h"
 #include "model/try.h"
 
-/* Largest networks that --method product-form takes. */
+/* Largest networks that --method product-form takes, and that auto takes to it: those
+ * are solved sooner than simulated. */
 #define EXACT_MOST 20000.0
+#define EXACT_SOON 4000.0
 
 const char *fulcrum_agent_coupling_name(int coupling)
 {
@@ -182,13 +184,13 @@ enum fulcrum_status fulcrum_agent_product_form(
     const double work_s[STATIONS] = {
         network->trajectory.start_s, rates.alone_s, rates.tool_s, rates.delay_s};
     size_t live = (size_t)network->live_count;
-    double *room = calloc(2 * STATIONS * (live + 1), sizeof *room);
+    double *room = calloc((size_t)2 * STATIONS * (live + 1), sizeof *room);
     TRY_MEMORY(room, err, "%zu trajectories", live);
     struct fulcrum_product_form_station stations[STATIONS] = {
         {.name = "starts"}, {.name = "decode"}, {.name = "tools"}, {.name = "delay"}};
     struct fulcrum_product_form_load loads[STATIONS] = {{.mean_customers = 0.0}};
     for (size_t i = 0; i < STATIONS; i++) {
-        double *rate = room + 2 * i * (live + 1);
+        double *rate = room + (size_t)2 * i * (live + 1);
         stations[i].type = i == DELAY ? FULCRUM_STATION_DELAY : FULCRUM_STATION_LD;
         stations[i].service_s = work_s[i];
         stations[i].visits = 1.0;
@@ -229,11 +231,16 @@ enum fulcrum_status fulcrum_agent_solve(const struct fulcrum_agent_network *netw
     case FULCRUM_METHOD_SIMULATE:
         return fulcrum_agent_simulate(network, options, out, err);
     case FULCRUM_METHOD_FAST:
+        fulcrum_agent_fast(network, out);
+        return FULCRUM_OK;
     case FULCRUM_METHOD_AUTO:
         fulcrum_agent_fast(network, out);
-        return options->method == FULCRUM_METHOD_FAST ||
-                       out->error_rel <= half_width_rel
-                   ? FULCRUM_OK
+        if (out->error_rel <= half_width_rel) {
+            return FULCRUM_OK;
+        }
+        return network->trainer.coupling == FULCRUM_AGENT_ALONE &&
+                       network->live_count <= EXACT_SOON
+                   ? fulcrum_agent_product_form(network, out, err)
                    : fulcrum_agent_simulate(network, options, out, err);
     case FULCRUM_METHOD_CHAIN:
     default:

@@ -33,8 +33,8 @@ struct flow {
     double at[STATIONS];
 };
 
-/* Up to so many are convolved, and more where c(n) falls again. */
-enum { FEW = 64, FEW_FALLING = 2048 };
+/* Up to so many are convolved. */
+enum { FEW = 64 };
 
 struct field {
     const struct fulcrum_agent_network *network;
@@ -78,14 +78,6 @@ static void field_init(
 }
 
 /* Convolution. */
-
-struct weights {
-    size_t count; /* of numbers of trajectories, from 0 */
-    double *of[STATIONS];
-    double *pair[2]; /* STARTS with DELAY, DECODE with TOOLS */
-    double *all;
-    double scale_per_s; /* what weights are told in, so that none overflows */
-};
 
 static void convolve(const double *a, const double *b, size_t count, double *out)
 {
@@ -184,32 +176,44 @@ static void add_block(
     }
 }
 
-/* Numbers below which weights are summed one by one. */
+/* Numbers below which weights are summed one by one, where the largest is below that.
+ */
 enum { SINGLY = 96 };
+#define LOW_MODE   48.0
 #define LN_NOTHING (-20.0)
 #define BLOCK_FALL 0.7 /* of a logarithm, at most */
 #define BLOCK_GROW 1.5
+#define FARTHEST   64.0 /* times all trajectories: c(n) may fall for ever */
+
+/* One station that sees trajectories come at a rate x. */
+struct visited {
+    const struct fulcrum_agent_rates *rates;
+    rate_of *rate;
+    double x;
+};
+
+static double log_slope(const struct visited *visited, double n)
+{
+    return log(visited->x / visited->rate(visited->rates, fulcrum_max(0.5, n)));
+}
 
 /*
  * From `from`, where the weight is exp(log_weight), on or back by blocks: weights are
  * taken as a function of a real n, whose logarithm has the slope ln(x / rate(n + 1/2)).
  */
-static void march(const struct field *field, size_t station, double x, double from,
-    double width, double log_weight, struct moments *moments)
+static void march(const struct visited *visited, double from, double width,
+    double log_weight, struct moments *moments)
 {
-    const struct fulcrum_agent_rates *rates = &field->rates;
-    while (log_weight > LN_NOTHING && from > 0.0) {
-        double logs[3] = {log_weight, 0.0, 0.0};
+    double farthest = FARTHEST * visited->rates->network->live_count + SINGLY;
+    while (log_weight > LN_NOTHING && from > 0.0 && from < farthest) {
         double half = 0.5 * width;
-        double near = fulcrum_max(0.5, from + 0.5 * half + 0.5);
-        double far = fulcrum_max(0.5, from + 1.5 * half + 0.5);
-        double slope = log(x / rate_ofs[station](rates, near));
-        if (fabs(slope * half) > BLOCK_FALL) {
+        double near = half * log_slope(visited, from + 0.5 * half + 0.5);
+        if (fabs(near) > BLOCK_FALL) {
             width *= 0.5;
             continue;
         }
-        logs[1] = log_weight + half * slope;
-        logs[2] = logs[1] + half * log(x / rate_ofs[station](rates, far));
+        double far = half * log_slope(visited, from + 1.5 * half + 0.5);
+        const double logs[3] = {log_weight, log_weight + near, log_weight + near + far};
         add_block(moments, from, width, logs);
         from += width;
         log_weight = logs[2];
@@ -218,23 +222,51 @@ static void march(const struct field *field, size_t station, double x, double fr
 }
 
 /* The largest whole n whose rate does not exceed x, where rates rise. */
-static double mode_of(const struct field *field, size_t station, double x)
+static double mode_of(const struct visited *visited)
 {
     double low = 0.0;
     double high = 1.0;
-    while (rate_ofs[station](&field->rates, high) <= x) {
+    while (visited->rate(visited->rates, high) <= visited->x) {
         low = high;
         high *= 2.0;
     }
     while (high - low > 1.0) {
         double middle = floor(0.5 * (low + high));
-        if (rate_ofs[station](&field->rates, middle) <= x) {
+        if (visited->rate(visited->rates, middle) <= visited->x) {
             low = middle;
         } else {
             high = middle;
         }
     }
     return low;
+}
+
+static void sum_singly(const struct visited *visited, struct moments *moments)
+{
+    double weight = 1.0;
+    *moments = (struct moments){.sum = 1.0};
+    for (int j = 1; j < SINGLY && weight > 0.0; j++) {
+        weight *= visited->x / visited->rate(visited->rates, (double)j);
+        moments->sum += weight;
+        moments->first += weight * (double)j;
+        moments->second += weight * (double)j * (double)j;
+    }
+    /* The middle between the last one and the next. */
+    double log_weight = log(weight) + 0.5 * log_slope(visited, (double)SINGLY);
+    march(visited, (double)SINGLY - 0.5, 8.0, log_weight, moments);
+}
+
+static void sum_around(
+    const struct visited *visited, double mode, struct moments *moments)
+{
+    *moments = (struct moments){.origin = mode};
+    double apart = 0.05 * mode;
+    double curvature =
+        (log_slope(visited, mode) - log_slope(visited, mode + apart)) / apart;
+    double width = curvature > 0.0 ? 0.5 / sqrt(curvature) : apart;
+    width = fulcrum_max(1.0, width);
+    march(visited, mode, width, 0.0, moments);
+    march(visited, mode, -width, 0.0, moments);
 }
 
 /* Mean and variance of the number at a station. */
@@ -245,29 +277,13 @@ static void occupy(
         *mean = *variance = x * field->work_s[station];
         return;
     }
-    double mode = mode_of(field, station, x);
-    struct moments moments = {.origin = mode};
-    if (mode < SINGLY / 2) {
-        double weight = 1.0;
-        moments = (struct moments){.sum = 1.0};
-        for (int j = 1; j < SINGLY && weight > 0.0; j++) {
-            weight *= x / rate_ofs[station](&field->rates, (double)j);
-            moments.sum += weight;
-            moments.first += weight * (double)j;
-            moments.second += weight * (double)j * (double)j;
-        }
-        /* The middle between the last one and the next. */
-        double slope = log(x / rate_ofs[station](&field->rates, (double)SINGLY));
-        march(field, station, x, (double)SINGLY - 0.5, 8.0, log(weight) + 0.5 * slope,
-            &moments);
+    const struct visited visited = {&field->rates, rate_ofs[station], x};
+    double mode = mode_of(&visited);
+    struct moments moments;
+    if (mode < LOW_MODE) {
+        sum_singly(&visited, &moments);
     } else {
-        double here = rate_ofs[station](&field->rates, mode);
-        double there = rate_ofs[station](&field->rates, 1.05 * mode);
-        double slope = log(there / here) / (0.05 * mode);
-        double width = slope > 0.0 ? 0.5 / sqrt(slope) : 0.05 * mode;
-        width = fulcrum_max(1.0, width);
-        march(field, station, x, mode, width, 0.0, &moments);
-        march(field, station, x, mode, -width, 0.0, &moments);
+        sum_around(&visited, mode, &moments);
     }
     double middle = moments.first / moments.sum;
     *mean = moments.origin + middle;
@@ -493,25 +509,12 @@ static double above_normal(double z)
     return 0.5 * erfc(z * M_SQRT1_2);
 }
 
-/* Share of trajectories larger than exp(mu + sigma z), and of what is left of running
- * ones. */
-static double share_above(const struct size_law *law, double z, bool is_left)
-{
-    double above = above_normal(z);
-    if (!is_left) {
-        return above;
-    }
-    double u = exp(law->mu + law->sigma * z);
-    return fulcrum_max(0.0, above_normal(z - law->sigma) - u * above);
-}
-
 /* Time until all of `count` that are under way have ended, and what is where. */
 struct drain {
     double time_s;
-    double beyond_s;          /* of it, expected beyond `free_s` */
-    double at_s[STATIONS];    /* trajectory-seconds */
-    double ended_s;           /* likewise, of those that have ended */
-    double completed_by_free; /* trajectories */
+    double beyond_s;       /* of it, expected beyond `free_s` */
+    double at_s[STATIONS]; /* trajectory-seconds */
+    double ended_s;        /* likewise, of those that have ended */
 };
 
 enum { DRAIN_STEPS = 48 };
@@ -520,22 +523,20 @@ enum { DRAIN_STEPS = 48 };
 /*
  * Integrals over the size u that those left have had: time passes by n / X(n), where n
  * are left on average as long as any is; that is 1 - F^count.
- *   is_left  sizes are what is left of trajectories that have been running
  *   free_s   a time up to which it does not matter
  */
-static struct drain drain_of(const struct curve *curve, const struct size_law *law,
-    double count, bool is_left, double free_s)
+static struct drain drain_of(
+    const struct curve *curve, const struct size_law *law, double count, double free_s)
 {
     struct drain out = {.time_s = 0.0};
-    double most_z = 3.5 + sqrt(2.0 * log(count + 1.0)) + (is_left ? law->sigma : 0.0);
+    double most_z = 3.5 + sqrt(2.0 * log1p(count));
     double step = (most_z - LEAST_Z) / DRAIN_STEPS;
     double u = 0.0;
     double passed_s = 0.0;
     for (int i = 0; i <= DRAIN_STEPS; i++) {
         /* From one boundary to the next, at the middle in z; the first from 0. */
         double end_u = exp(law->mu + law->sigma * (LEAST_Z + (double)i * step));
-        double z = LEAST_Z + ((double)i - 0.5) * step;
-        double above = share_above(law, z, is_left);
+        double above = above_normal(LEAST_Z + ((double)i - 0.5) * step);
         double any = -expm1(count * log1p(-fulcrum_min(above, 1.0 - 1e-16)));
         double n = fulcrum_max(1.0, count * above / any);
         struct flow flow = flow_of(curve, n);
@@ -717,7 +718,7 @@ static void ages_drain(
     enum { STEPS_MOST = 4000 };
     double live = ages->field->network->live_count;
     double left = batch; /* to begin */
-    double last = 0.0;   /* under way when the last one began */
+    double last = batch; /* under way when the last one began */
     double passed_s = 0.0;
     *out = (struct drain){.time_s = 0.0};
     for (int i = 0; i < STEPS_MOST && (left > 0.0 || under_way(ages) > 1e-3); i++) {
@@ -765,7 +766,7 @@ static void solve_batches(const struct field *field, const struct curve *curve,
         ages_init(&ages, &law, 1.0);
         ages_drain(&ages, trainer->batch_size - even, rest_s, &drain);
     } else {
-        drain = drain_of(curve, &law, live, false, rest_s);
+        drain = drain_of(curve, &law, live, rest_s);
     }
     double making_s = even_s + drain.time_s;
     double cycle_s = trainer->switch_s;
@@ -856,73 +857,105 @@ static void solve_steady_stream(const struct field *field, const struct curve *c
 }
 
 /* (A8): a trainer takes batch after batch of what has ended, at most so far behind. */
+struct stream {
+    const struct fulcrum_agent_trainer *trainer;
+    struct ages ages;
+    double live_most;
+    double room;
+    double enough;    /* of what is ready, for a step */
+    double lost_s;    /* nobody gets on, for each step */
+    double trained_s; /* when the step at hand ends; INFINITY: none is */
+    double stale;
+    double cycles;
+};
+
+/* Takes a batch where one is ready; at `now_s`, or a little before. */
+static bool stream_trains(struct stream *stream, double now_s)
+{
+    const struct fulcrum_agent_trainer *trainer = stream->trainer;
+    if (!(stream->ages.ready >= stream->enough)) {
+        return false;
+    }
+    stream->ages.ended -= trainer->batch_size;
+    stream->ages.ready -= trainer->batch_size;
+    stream->trained_s = now_s + trainer->train_s + trainer->switch_s - stream->lost_s;
+    return true;
+}
+
+static void stream_updates(struct stream *stream)
+{
+    struct ages *ages = &stream->ages;
+    ages_wait(ages, stream->lost_s);
+    stream->trained_s = (double)INFINITY;
+    stream->stale += (under_way(ages) + ages->ended) / stream->trainer->batch_size;
+    stream->cycles += 1.0;
+}
+
+/* One step of progress, or the rest of a training step where nobody is under way. */
+static void stream_step(struct stream *stream)
+{
+    struct ages *ages = &stream->ages;
+    bool trains = stream->trained_s < (double)INFINITY;
+    double taken = trains ? stream->trainer->batch_size : 0.0;
+    double free = fulcrum_min(stream->room - ages->ended - taken, stream->live_most);
+    double begun = fulcrum_max(0.0, free - under_way(ages));
+    double before = ages->ready;
+    if (trains && under_way(ages) + begun < 1e-3) {
+        ages_wait(ages, stream->trained_s - ages->time_s);
+        stream_updates(stream);
+        (void)stream_trains(stream, ages->time_s);
+        return;
+    }
+    double time_s = ages_step(ages, begun);
+    if (trains && stream->trained_s <= ages->time_s + 0.5 * time_s) {
+        stream_updates(stream);
+        (void)stream_trains(stream, ages->time_s);
+    } else if (!trains) {
+        double more = ages->ready - before;
+        double late = more > 0.0 ? (ages->ready - stream->enough) / more : 0.0;
+        (void)stream_trains(stream, ages->time_s - fulcrum_min(1.0, late) * time_s);
+    }
+}
+
 static void solve_stream(const struct field *field, const struct curve *curve,
     const struct flow *flow, struct fulcrum_agent_solution *out)
 {
-    enum { CYCLES = 8, KEPT = 4, STEPS_MOST = 4000 };
+    enum { STEPS_MOST = 4000 };
+    const double first = 4.0; /* cycles until it goes on as it will, and then as many */
     const struct fulcrum_agent_trainer *trainer = &field->network->trainer;
     double batch = trainer->batch_size;
-    double group = trainer->group_size;
-    double room = room_of(trainer);
     double started = flow->n - (field->queue_s > 0.0 ? flow->at[STARTS] : 0.0);
-    double lost = lost_s(field, flow);
-    double trains_s = trainer->train_s + trainer->switch_s - lost;
     struct size_law law = size_law_of(field->network, curve, flow->n);
-    struct ages ages = {.field = field,
-        .curve = curve,
-        .progress = fulcrum_max(PROGRESS, 2.0 * batch / started / STEPS_PER_CYCLE),
-        .at = 0};
-    ages_init(&ages, &law, group);
     /* The m-th of those that end is due when m - 1/2 are expected to have ended. */
-    double enough = batch - 0.5 * group;
-    double trained_s = (double)INFINITY; /* when the step at hand ends */
-    double stale = 0.0;
-    int cycles = 0;
-    for (int i = 0; i < STEPS_MOST && cycles < CYCLES; i++) {
-        bool trains = trained_s < (double)INFINITY;
-        double free = room - under_way(&ages) - ages.ended - (trains ? batch : 0.0);
-        double begun = fulcrum_max(
-            0.0, fulcrum_min(free, field->network->live_count - under_way(&ages)));
-        double before = ages.ready;
-        if (under_way(&ages) + begun < 1e-3 && trains) {
-            ages_wait(&ages, trained_s - ages.time_s);
-        } else {
-            double time_s = ages_step(&ages, begun);
-            if (!trains && ages.ready >= enough) {
-                double late = ages.ready > before
-                                  ? fulcrum_min(1.0,
-                                        (ages.ready - enough) / (ages.ready - before))
-                                  : 0.0;
-                trained_s = ages.time_s - late * time_s + trains_s;
-                ages.ended -= batch;
-                ages.ready -= batch;
-                continue;
-            }
-            trains = trains && trained_s <= ages.time_s + 0.5 * time_s;
-        }
-        if (trains) {
-            ages_wait(&ages, lost);
-            trained_s = (double)INFINITY;
-            stale += (under_way(&ages) + ages.ended) / batch;
-            if (++cycles == CYCLES - KEPT) {
-                ages.time_s = ages.ended_s = stale = 0.0;
-                memset(ages.at_s, 0, sizeof ages.at_s);
-            }
-            if (ages.ready >= enough) {
-                trained_s = ages.time_s + trains_s;
-                ages.ended -= batch;
-                ages.ready -= batch;
-            }
+    struct stream stream = {.trainer = trainer,
+        .ages = {.field = field,
+            .curve = curve,
+            .progress = fulcrum_max(PROGRESS, 2.0 * batch / started / STEPS_PER_CYCLE)},
+        .live_most = field->network->live_count,
+        .room = room_of(trainer),
+        .enough = batch - 0.5 * trainer->group_size,
+        .lost_s = lost_s(field, flow),
+        .trained_s = (double)INFINITY};
+    struct ages *ages = &stream.ages;
+    ages_init(ages, &law, trainer->group_size);
+    double before = 0.0; /* cycles */
+    for (int i = 0; i < STEPS_MOST && stream.cycles < 2.0 * first; i++) {
+        stream_step(&stream);
+        if (before < first && stream.cycles >= first) {
+            before = stream.cycles;
+            stream.trained_s -= ages->time_s;
+            ages->time_s = ages->ended_s = stream.stale = 0.0;
+            memset(ages->at_s, 0, sizeof ages->at_s);
         }
     }
-    double kept = fulcrum_max(1.0, (double)(cycles - (CYCLES - KEPT)));
-    double cycle_s = ages.time_s / kept;
+    double kept = fulcrum_max(1.0, stream.cycles - before);
+    double cycle_s = ages->time_s / kept;
     out->cycle_s = cycle_s;
     out->trajectories_per_s = batch / cycle_s;
     out->train_busy_frac = trainer->train_s / cycle_s;
-    out->staleness = stale / kept;
-    out->load.ended = ages.ended_s / ages.time_s;
-    set_loads(field, ages.at_s, ages.time_s, out);
+    out->staleness = stream.stale / kept;
+    out->load.ended = ages->ended_s / ages->time_s;
+    set_loads(field, ages->at_s, ages->time_s, out);
 }
 
 /* Relative errors of throughput that 95 of 100 random networks stay below:
@@ -930,10 +963,23 @@ static void solve_stream(const struct field *field, const struct curve *curve,
 #define ALONE_ERROR_REL       0.01
 #define TRAINED_ERROR_REL     0.05
 #define LONG_VISITS_ERROR_REL 0.3
+/* c(n) that falls again may hold the network at either of two numbers. */
+#define FALLING_ERROR_REL 0.3
 
 /* Deviation of a single call over the time of a trajectory alone, from which on its
  * tail, and not the sum of all visits, is what a batch waits for. */
 #define LONG_VISIT 0.25
+
+/* Whether more calls than threads get less work done. */
+static bool falls(const struct field *field)
+{
+    const struct fulcrum_cpu_station *cpu = &field->network->cpu;
+    double crowd = field->network->live_count;
+    double servers = fulcrum_min(crowd, fulcrum_cpu_servers(cpu));
+    return field->work_s[TOOLS] > 0.0 &&
+           fulcrum_cpu_capacity(cpu, crowd) <
+               (1.0 - 1e-6) * fulcrum_cpu_capacity(cpu, servers);
+}
 
 static bool has_long_visits(const struct field *field)
 {
@@ -958,7 +1004,9 @@ void fulcrum_agent_fast(
         &field, fulcrum_min(network->live_count, room_of(&network->trainer)));
     if (network->trainer.coupling == FULCRUM_AGENT_ALONE) {
         out->trajectories_per_s = flow.per_s;
-        out->error_rel = ALONE_ERROR_REL;
+        out->error_rel = network->live_count > (double)FEW && falls(&field)
+                             ? FALLING_ERROR_REL
+                             : ALONE_ERROR_REL;
         set_loads(&field, flow.at, 1.0, out);
         return;
     }

@@ -297,82 +297,75 @@ static void end_trajectory(struct simulation *sim, size_t id)
     }
 }
 
-/* The first stage from `stage` on that takes this trajectory time. */
-static void go_on(struct simulation *sim, size_t id, enum stage stage)
+/* Whether it takes a trajectory any time. */
+static bool takes_time(const struct simulation *sim, enum stage stage)
 {
     const struct fulcrum_agent_trajectory *one = &sim->network->trajectory;
+    switch (stage) {
+    case STARTS:
+        return one->start_s > 0.0;
+    case DECODES:
+        return one->output_tokens > 0.0 || one->prompt_tokens > 0.0;
+    case CALLS:
+        return one->tool_s > 0.0;
+    case DELAYED:
+        return one->delay_s > 0.0;
+    case VERIFIES:
+        return one->verify_s > 0.0;
+    case JUDGED:
+    default:
+        return one->verify_tokens > 0.0;
+    }
+}
+
+static void enter(struct simulation *sim, size_t id, enum stage stage)
+{
+    const struct fulcrum_agent_trajectory *one = &sim->network->trajectory;
+    sim->trajectories[id].stage = stage;
+    switch (stage) {
+    case STARTS:
+        join(&sim->to_start, sim->live_most, id);
+        break;
+    case CALLS:
+    case VERIFIES:
+        call(sim, id, stage == CALLS ? one->tool_s : one->verify_s);
+        break;
+    case DELAYED:
+        stay(sim, &sim->delays, id, gsl_ran_exponential(sim->random, one->delay_s));
+        break;
+    case DECODES:
+    case JUDGED:
+    default:
+        join(&sim->to_decode, sim->live_most, id);
+        break;
+    }
+}
+
+/* Goes on with `stage`, or the first one after it that takes time. */
+static void go_on(struct simulation *sim, size_t id, enum stage stage)
+{
     struct trajectory *self = &sim->trajectories[id];
-    for (;;) {
-        self->stage = stage;
-        switch (stage) {
-        case STARTS:
-            if (one->start_s > 0.0) {
-                join(&sim->to_start, sim->live_most, id);
-                return;
-            }
-            stage = DECODES;
-            break;
-        case DECODES:
-            if (one->output_tokens > 0.0 || one->prompt_tokens > 0.0) {
-                join(&sim->to_decode, sim->live_most, id);
-                return;
-            }
-            stage = CALLS;
-            break;
-        case CALLS:
-            if (one->tool_s > 0.0) {
-                call(sim, id, one->tool_s);
-                return;
-            }
-            stage = DELAYED;
-            break;
-        case DELAYED:
-            if (one->delay_s > 0.0) {
-                stay(sim, &sim->delays, id,
-                    gsl_ran_exponential(sim->random, one->delay_s));
-                return;
-            }
-            stage = (self->turns_left -= 1.0) > 0.0 ? DECODES : VERIFIES;
-            break;
-        case VERIFIES:
-            if (one->verify_s > 0.0) {
-                call(sim, id, one->verify_s);
-                return;
-            }
-            stage = JUDGED;
-            break;
-        case JUDGED:
-        default:
-            if (one->verify_tokens > 0.0) {
-                join(&sim->to_decode, sim->live_most, id);
-                return;
-            }
+    while (!takes_time(sim, stage)) {
+        if (stage == JUDGED) {
             end_trajectory(sim, id);
             return;
         }
+        bool turns_over = stage == DELAYED && (self->turns_left -= 1.0) > 0.0;
+        stage = turns_over ? DECODES : (enum stage)(stage + 1);
     }
+    enter(sim, id, stage);
 }
 
 /* A visit is over. */
 static void leave_stage(struct simulation *sim, size_t id)
 {
     struct trajectory *self = &sim->trajectories[id];
-    switch (self->stage) {
-    case DELAYED:
-        self->turns_left -= 1.0;
-        go_on(sim, id, self->turns_left > 0.0 ? DECODES : VERIFIES);
-        break;
-    case JUDGED:
+    if (self->stage == JUDGED) {
         end_trajectory(sim, id);
-        break;
-    case STARTS:
-    case DECODES:
-    case CALLS:
-    case VERIFIES:
-    default:
-        go_on(sim, id, (enum stage)(self->stage + 1));
-        break;
+        return;
     }
+    bool turns_over = self->stage == DELAYED && (self->turns_left -= 1.0) > 0.0;
+    go_on(sim, id, turns_over ? DECODES : (enum stage)(self->stage + 1));
 }
 
 /* Begins what may begin: groups whole, one trajectory after the other. */

@@ -179,6 +179,43 @@ TEST(test_auto_simulates_what_equations_are_not_sure_of)
     CU_ASSERT_EQUAL(out.method, FULCRUM_METHOD_FAST);
 }
 
+/* More calls than threads get in each other's way: the exact solution is near. */
+TEST(test_a_cpu_that_falls_behind_is_solved_exactly)
+{
+    struct fulcrum_agent_network network = plain(300.0);
+    network.cpu.oversubscription_frac = 0.5;
+    struct fulcrum_agent_solution out = {.flags = 0};
+    struct fulcrum_solver_options options = {.method = FULCRUM_METHOD_AUTO};
+    ASSERT_OK(fulcrum_agent_solve(&network, &options, &out, NULL));
+    CU_ASSERT_EQUAL(out.method, FULCRUM_METHOD_PRODUCT_FORM);
+    struct fulcrum_agent_solution judge = solved(&network, FULCRUM_METHOD_SIMULATE);
+    assert_close("rate", out.trajectories_per_s, judge.trajectories_per_s, 0.01);
+    /* Few are convolved, whatever c(n) does. */
+    network.live_count = 48.0;
+    assert_close("few", solved(&network, FULCRUM_METHOD_FAST).trajectories_per_s,
+        solved(&network, FULCRUM_METHOD_PRODUCT_FORM).trajectories_per_s, 1e-9);
+}
+
+/* What nobody would ask for takes no time either. */
+TEST(test_extremes_have_an_answer)
+{
+    struct fulcrum_agent_network network = plain(1e7);
+    static const double oversubscription_fracs[] = {0.0, 10.0};
+    for (size_t i = 0; i < LENGTH(oversubscription_fracs); i++) {
+        network.cpu.oversubscription_frac = oversubscription_fracs[i];
+        network.trainer.coupling = FULCRUM_AGENT_ALONE;
+        CU_ASSERT(solved(&network, FULCRUM_METHOD_FAST).trajectories_per_s > 0.0);
+        for (int coupling = FULCRUM_AGENT_IN_TURNS; coupling <= FULCRUM_AGENT_STREAM;
+             coupling++) {
+            network.trainer =
+                (struct fulcrum_agent_trainer){(enum fulcrum_agent_coupling)coupling,
+                    .batch_size = 1e7, .group_size = 1e5, .train_s = 1e6};
+            struct fulcrum_agent_solution out = solved(&network, FULCRUM_METHOD_FAST);
+            CU_ASSERT(out.trajectories_per_s > 0.0 && isfinite(out.cycle_s));
+        }
+    }
+}
+
 TEST(test_what_a_method_cannot_take_is_refused)
 {
     struct fulcrum_agent_network network = plain(40.0);

@@ -33,8 +33,29 @@ static bool one_in(gsl_rng *random, double chance)
     return gsl_rng_uniform(random) < chance;
 }
 
-static struct fulcrum_agent_network random_agents(
-    gsl_rng *random, double live_most, enum fulcrum_agent_coupling coupling)
+/* One that takes between a tenth and five times what making its batch takes. */
+static void add_trainer(gsl_rng *random, double live_most,
+    enum fulcrum_agent_coupling coupling, struct fulcrum_agent_network *network)
+{
+    double group = pow(2.0, floor(5.0 * gsl_rng_uniform(random)));
+    double most = fmax(4.0, 4.0 * live_most / group);
+    double batch = group * round(between(random, 2.0, most));
+    struct fulcrum_agent_network alone = *network;
+    struct fulcrum_agent_solution steady;
+    alone.live_count = fmin(network->live_count, batch);
+    fulcrum_agent_fast(&alone, &steady);
+    double making_s = batch / steady.trajectories_per_s;
+    network->trainer = (struct fulcrum_agent_trainer){.coupling = coupling,
+        .batch_size = batch,
+        .group_size = group,
+        .train_s = fmin(1e6, making_s * between(random, 0.1, 5.0)),
+        .switch_s = one_in(random, 0.5) ? 0.0 : between(random, 0.5, 20.0)};
+    if (coupling == FULCRUM_AGENT_STREAM) {
+        network->trainer.staleness = 4.0 * gsl_rng_uniform(random);
+    }
+}
+
+static struct fulcrum_agent_network random_agents(gsl_rng *random, double live_most)
 {
     double cores = round(between(random, 2.0, 128.0));
     struct fulcrum_agent_network network = {
@@ -65,23 +86,6 @@ static struct fulcrum_agent_network random_agents(
         one_in(random, 0.5) ? 0.0 : round(between(random, 1.0, 200.0));
     network.decode.most_items =
         one_in(random, 0.7) ? 0.0 : round(between(random, 8.0, 256.0));
-    if (coupling != FULCRUM_AGENT_ALONE) {
-        double group = pow(2.0, floor(5.0 * gsl_rng_uniform(random)));
-        double batch =
-            group * round(between(random, 2.0, fmax(4.0, 4.0 * live_most / group)));
-        struct fulcrum_agent_network alone = network;
-        struct fulcrum_agent_solution steady;
-        alone.live_count = fmin(network.live_count, batch);
-        fulcrum_agent_fast(&alone, &steady);
-        network.trainer = (struct fulcrum_agent_trainer){.coupling = coupling,
-            .batch_size = batch,
-            .group_size = group,
-            .train_s = fmin(
-                1e6, batch / steady.trajectories_per_s * between(random, 0.1, 5.0)),
-            .switch_s = one_in(random, 0.5) ? 0.0 : between(random, 0.5, 20.0),
-            .staleness =
-                coupling == FULCRUM_AGENT_STREAM ? 4.0 * gsl_rng_uniform(random) : 0.0};
-    }
     return network;
 }
 
@@ -90,8 +94,10 @@ static void try_network(void *context, size_t index)
     struct trial *trial = context;
     gsl_rng *random = gsl_rng_alloc(gsl_rng_mt19937);
     gsl_rng_set(random, index + 1);
-    struct fulcrum_agent_network network =
-        random_agents(random, trial->live_most, trial->coupling);
+    struct fulcrum_agent_network network = random_agents(random, trial->live_most);
+    if (trial->coupling != FULCRUM_AGENT_ALONE) {
+        add_trainer(random, trial->live_most, trial->coupling, &network);
+    }
     if (trial->is_exact && trial->simulates) {
         /* Prompts that come first, and lines before a full instance, are no processor
          * sharing. */
@@ -100,7 +106,7 @@ static void try_network(void *context, size_t index)
         network.decode.instance_count = 1.0;
     }
     struct fulcrum_agent_solution found = {.flags = 0};
-    struct fulcrum_agent_solution judge = {.flags = 0};
+    struct fulcrum_agent_solution true_one = {.flags = 0};
     const struct fulcrum_solver_options options = {
         .method = trial->simulates ? FULCRUM_METHOD_SIMULATE : FULCRUM_METHOD_FAST,
         .seed = index,
@@ -113,9 +119,9 @@ static void try_network(void *context, size_t index)
     bool is_solved =
         fulcrum_agent_check(&network, NULL) == FULCRUM_OK &&
         fulcrum_agent_solve(&network, &options, &found, NULL) == FULCRUM_OK &&
-        fulcrum_agent_solve(&network, &other, &judge, NULL) == FULCRUM_OK;
+        fulcrum_agent_solve(&network, &other, &true_one, NULL) == FULCRUM_OK;
     trial->error_rel[index] =
-        is_solved ? fabs(found.trajectories_per_s / judge.trajectories_per_s - 1.0)
+        is_solved ? fabs(found.trajectories_per_s / true_one.trajectories_per_s - 1.0)
                   : (double)NAN;
     trial->is_flagged[index] = found.flags != 0U;
     gsl_rng_free(random);
@@ -151,10 +157,18 @@ static void judge(const char *what, struct trial *trial, size_t count,
     CU_ASSERT(p95_rel <= most_p95_rel);
 }
 
-TEST(test_equations_beside_the_exact_solution)
+static struct trial *new_trial(void)
 {
     struct trial *trial = calloc(1, sizeof *trial);
-    CU_ASSERT_FATAL(trial != NULL);
+    if (trial == NULL) {
+        abort();
+    }
+    return trial;
+}
+
+TEST(test_equations_beside_the_exact_solution)
+{
+    struct trial *trial = new_trial();
     *trial = (struct trial){.live_most = 2000.0, .is_exact = true};
     judge("equations, exact", trial, 1000, 0.001, 0.004);
     free(trial);
@@ -162,8 +176,7 @@ TEST(test_equations_beside_the_exact_solution)
 
 TEST(test_the_simulation_beside_the_exact_solution)
 {
-    struct trial *trial = calloc(1, sizeof *trial);
-    CU_ASSERT_FATAL(trial != NULL);
+    struct trial *trial = new_trial();
     *trial = (struct trial){.live_most = 100.0,
         .is_exact = true,
         .simulates = true,
@@ -179,8 +192,7 @@ TEST(test_equations_beside_the_simulation)
         size_t count;
     } cases[] = {{FULCRUM_AGENT_ALONE, 100}, {FULCRUM_AGENT_IN_TURNS, 150},
         {FULCRUM_AGENT_ONE_OFF, 150}, {FULCRUM_AGENT_STREAM, 250}};
-    struct trial *trial = calloc(1, sizeof *trial);
-    CU_ASSERT_FATAL(trial != NULL);
+    struct trial *trial = new_trial();
     for (size_t i = 0; i < LENGTH(cases); i++) {
         *trial = (struct trial){
             .coupling = cases[i].coupling, .live_most = 300.0, .half_width_rel = 7e-3};
