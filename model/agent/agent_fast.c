@@ -285,6 +285,10 @@ static void occupy(
     } else {
         sum_around(&visited, mode, &moments);
     }
+    if (!(moments.sum > 0.0)) { /* more than there are by far */
+        *mean = *variance = mode;
+        return;
+    }
     double middle = moments.first / moments.sum;
     *mean = moments.origin + middle;
     *variance = fulcrum_max(0.0, moments.second / moments.sum - middle * middle);
@@ -342,12 +346,19 @@ static void find_flow(const struct field *field, double n, struct flow *out)
         }
         x = next;
     }
-    /* d ln x / dn = 1 / V. */
-    struct flow fewer;
-    double fewer_variance = 0.0;
-    double apart = fulcrum_min(0.1 * n, 0.5 * sqrt(variance));
-    occupy_all(field, x * exp(-apart / variance), &fewer, &fewer_variance);
-    out->per_s = x * exp(0.5 * log(variance / fewer_variance) / (out->n - fewer.n));
+    double growth = 0.0;
+    /* Where c(n) falls no x holds so many: the rate is that of all at the CPU. */
+    if (fabs(out->n - wanted) < 0.01 * wanted) {
+        /* d ln x / dn = 1 / V, and no spread grows faster than the square of n. */
+        struct flow fewer;
+        double fewer_variance = 0.0;
+        double apart = fulcrum_min(0.1 * n, 0.5 * sqrt(variance));
+        occupy_all(field, x * exp(-apart / variance), &fewer, &fewer_variance);
+        double most = 4.0 / sqrt(variance);
+        growth = log(variance / fewer_variance) / fulcrum_max(1e-3, out->n - fewer.n);
+        growth = fulcrum_min(most, fulcrum_max(-most, growth));
+    }
+    out->per_s = x * exp(0.5 * growth);
     /* Those at stations are means for n - 1/2: the half goes where they vary. */
     for (size_t i = 0; i < STATIONS; i++) {
         out->at[i] *= n / out->n;
@@ -578,7 +589,8 @@ static void set_loads(const struct field *field, const double at_s[STATIONS],
         double density = exp(-0.5 * z * z) / sqrt(2.0 * M_PI);
         beyond = (mean - instances) * above_normal(-z) + sd * density;
     }
-    out->decode_busy_frac = fulcrum_min(1.0, (out->load.decoding - beyond) / instances);
+    double busy = fulcrum_max(0.0, out->load.decoding - beyond);
+    out->decode_busy_frac = fulcrum_min(1.0, busy / instances);
     out->mean_batch = inside > 0.0 ? inside / instances / out->decode_busy_frac : 0.0;
     double work = out->trajectories_per_s * field->rates.tool_s;
     double pace = work > 0.0
@@ -948,13 +960,15 @@ static void solve_stream(const struct field *field, const struct curve *curve,
             memset(ages->at_s, 0, sizeof ages->at_s);
         }
     }
+    /* No more than the trainer can take, or those under way can make. */
     double kept = fulcrum_max(1.0, stream.cycles - before);
-    double cycle_s = ages->time_s / kept;
+    double cycle_s = fulcrum_max(ages->time_s / kept,
+        fulcrum_max(trainer->train_s + trainer->switch_s, batch / flow->per_s));
     out->cycle_s = cycle_s;
     out->trajectories_per_s = batch / cycle_s;
     out->train_busy_frac = trainer->train_s / cycle_s;
     out->staleness = stream.stale / kept;
-    out->load.ended = ages->ended_s / ages->time_s;
+    out->load.ended = fulcrum_max(0.0, ages->ended_s / ages->time_s);
     set_loads(field, ages->at_s, ages->time_s, out);
 }
 

@@ -12,6 +12,8 @@
 #include "model/agent/agent.h"
 
 #include <assert.h>
+#include <gsl/gsl_cdf.h>
+#include <gsl/gsl_math.h>
 #include <gsl/gsl_randist.h>
 #include <gsl/gsl_rng.h>
 #include <gsl/gsl_statistics_double.h>
@@ -23,10 +25,11 @@
 #include "model/parallel.h"
 #include "model/try.h"
 
-/* Parts that a run is divided into for its interval, and Student's t of so many. */
+/* Parts that a run is divided into for its interval. */
 enum { PARTS = 20 };
-#define STUDENT_T          2.093
+/* More of them end a run between windows, and so many more one that has none. */
 #define MOST_EVENTS        2e7
+#define STUCK_FACTOR       20.0
 #define WINDOW_LEAST       100.0
 #define WARM_UP_WINDOWS    4.0
 #define DEFAULT_HALF_WIDTH 0.01
@@ -102,6 +105,7 @@ struct simulation {
     double stale;     /* trajectories that saw one of them end */
     double completed; /* trajectories */
     double events;
+    double most_events; /* of a run that does not get anywhere */
     struct sums sums;
 };
 
@@ -209,7 +213,8 @@ static void wind(struct simulation *sim, struct place *place, double pace_s)
 {
     if (place->count > 0 && place->next_s < (double)INFINITY) {
         double left_s = place->next_s - fulcrum_max(sim->now_s, place->halted_s);
-        place->clock = place->guests[0].leaves - fulcrum_max(0.0, left_s) / pace_s;
+        double left = left_s > 0.0 && pace_s > 0.0 ? left_s / pace_s : 0.0;
+        place->clock = place->guests[0].leaves - left;
     }
 }
 
@@ -551,7 +556,8 @@ static void pass_event(struct simulation *sim)
 
 static void run_to(struct simulation *sim, double completed)
 {
-    while (sim->completed < completed && sim->has_memory) {
+    while (sim->completed < completed && sim->has_memory &&
+           sim->events < sim->most_events) {
         pass_event(sim);
     }
 }
@@ -619,16 +625,19 @@ static void clear(struct simulation *sim)
     gsl_rng_free(sim->random);
 }
 
-/* Relative half of the 95 % interval of the mean, windows taken together in PARTS. */
+/* Relative half of the 95 % interval of the mean, windows taken together in parts. */
 static double half_width_rel(const double *window_s, size_t count)
 {
-    double parts[PARTS];
-    size_t each = count / PARTS;
-    for (size_t i = 0; i < PARTS; i++) {
-        parts[i] = gsl_stats_mean(window_s + i * each, 1, each);
+    double part_s[PARTS];
+    size_t parts = GSL_MIN(count, (size_t)PARTS);
+    size_t each = count / parts;
+    for (size_t i = 0; i < parts; i++) {
+        part_s[i] = gsl_stats_mean(window_s + i * each, 1, each);
     }
-    double mean = gsl_stats_mean(parts, 1, PARTS);
-    return STUDENT_T * gsl_stats_sd_m(parts, 1, PARTS, mean) / sqrt(PARTS) / mean;
+    double mean_s = gsl_stats_mean(part_s, 1, parts);
+    double sd_s = gsl_stats_sd_m(part_s, 1, parts, mean_s);
+    double t = gsl_cdf_tdist_Pinv(0.975, (double)(parts - 1));
+    return t * sd_s / sqrt((double)parts) / mean_s;
 }
 
 /* Windows of whole batches, each of as many trajectories as are live, or more. */
@@ -662,24 +671,26 @@ struct measured {
 static void measure(
     struct simulation *sim, double wanted_rel, double most_events, struct measured *out)
 {
+    const struct fulcrum_agent_trainer *trainer = &sim->network->trainer;
     double window = window_of(sim->network);
-    double batches = sim->network->trainer.batch_size > 0.0 ? 1.0 : 0.0;
-    double warm_up = WARM_UP_WINDOWS * window + batches *
-                                                    sim->network->trainer.staleness *
-                                                    sim->network->trainer.batch_size;
-    run_to(sim, window * ceil(warm_up / window));
+    bool flows = trainer->coupling == FULCRUM_AGENT_ALONE ||
+                 trainer->coupling == FULCRUM_AGENT_STREAM;
+    double ahead = flows ? trainer->staleness * trainer->batch_size : 0.0;
+    run_to(sim, window * ceil((flows ? WARM_UP_WINDOWS : 1.0) + ahead / window));
     out->start_s = sim->last_s = sim->now_s;
     out->steps = sim->steps;
     out->stale = sim->stale;
     sim->sums = (struct sums){.busy = 0.0};
     double start = sim->completed;
-    while (out->count < out->most && sim->has_memory) {
+    while (
+        out->count < out->most && sim->has_memory && sim->events < sim->most_events) {
         double before_s = sim->now_s;
         run_to(sim, start + window * ((double)out->count + 1.0));
         out->window_s[out->count++] = sim->now_s - before_s;
-        if (out->count % PARTS == 0) {
+        bool is_over = sim->events > most_events && out->count > 1;
+        if (out->count % PARTS == 0 || is_over) {
             out->half_rel = half_width_rel(out->window_s, out->count);
-            if (out->half_rel <= wanted_rel || sim->events > most_events) {
+            if (out->half_rel <= wanted_rel || is_over) {
                 return;
             }
         }
@@ -692,7 +703,7 @@ static void report(const struct simulation *sim, const struct measured *measured
     const struct sums *sums = &sim->sums;
     double time_s = sim->now_s - measured->start_s;
     double steps = sim->steps - measured->steps;
-    bool trains = sim->network->trainer.coupling != FULCRUM_AGENT_ALONE;
+    bool trains = steps > 0.0;
     double window = window_of(sim->network);
     double instances = (double)sim->instances;
     *out = (struct fulcrum_agent_solution){
@@ -727,7 +738,9 @@ enum fulcrum_status fulcrum_agent_simulate(const struct fulcrum_agent_network *n
         options->half_width_rel > 0.0 ? options->half_width_rel : DEFAULT_HALF_WIDTH;
     double inside = network->decode.most_items > 0.0 ? network->decode.most_items
                                                      : network->live_count;
+    double most_events = options->max_steps > 0.0 ? options->max_steps : MOST_EVENTS;
     struct simulation sim = {.network = network,
+        .most_events = STUCK_FACTOR * most_events,
         .live_most = (size_t)network->live_count,
         .instances = (size_t)network->decode.instance_count,
         .inside_most = (size_t)inside,
@@ -744,8 +757,10 @@ enum fulcrum_status fulcrum_agent_simulate(const struct fulcrum_agent_network *n
         gsl_rng_set(sim.random,
             fulcrum_stream_gsl_seed(fulcrum_stream_seed(options->seed, 0, 0)));
         begin_trajectories(&sim);
-        measure(&sim, wanted_rel,
-            options->max_steps > 0.0 ? options->max_steps : MOST_EVENTS, &measured);
+        measure(&sim, wanted_rel, most_events, &measured);
+    }
+    bool is_stuck = is_set && sim.events >= sim.most_events;
+    if (is_set && sim.has_memory && !is_stuck) {
         report(&sim, &measured, wanted_rel, out);
     }
     bool has_memory = is_set && sim.has_memory;
@@ -753,5 +768,9 @@ enum fulcrum_status fulcrum_agent_simulate(const struct fulcrum_agent_network *n
     clear(&sim);
     FAIL_IF(!has_memory, err, FULCRUM_ERR_NO_MEMORY,
         "no memory to simulate %g trajectories", network->live_count);
+    FAIL_IF(is_stuck, err, FULCRUM_ERR_UNSUPPORTED,
+        "%g events are too few to simulate it: %g trajectories of %g turns end in a "
+        "window",
+        sim.most_events, window_of(network), network->trajectory.turn_count);
     return FULCRUM_OK;
 }
