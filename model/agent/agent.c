@@ -33,6 +33,7 @@ static const struct fulcrum_range decode_ranges[] = {
     {"instance_count", AT(decode, instance_count), 1.0, 1e6, FULCRUM_RANGE_WHOLE},
     {"per_token_s", AT(decode, per_token_s), 0.0, 1e4, FULCRUM_RANGE_REAL},
     {"per_item_s", AT(decode, per_item_s), 0.0, 1e4, FULCRUM_RANGE_REAL},
+    {"item_exponent", AT(decode, item_exponent), 0.05, 1.0, FULCRUM_RANGE_OR_ZERO},
     {"per_context_s", AT(decode, per_context_s), 0.0, 1e4, FULCRUM_RANGE_REAL},
     {"per_prompt_s", AT(decode, per_prompt_s), 0.0, 1e4, FULCRUM_RANGE_REAL},
     {"most_items", AT(decode, most_items), 1.0, 1e7, FULCRUM_RANGE_OR_ZERO},
@@ -88,8 +89,9 @@ enum fulcrum_status fulcrum_agent_check(
     }
     if (faults.status == FULCRUM_OK) {
         struct fulcrum_agent_rates rates = fulcrum_agent_rates_of(network);
-        FAULT_IF(!(rates.alone_s + rates.tool_s + rates.delay_s > 0.0), &faults,
-            FULCRUM_ERR_INFEASIBLE,
+        FAULT_IF(
+            !(fulcrum_agent_decode_s(&rates, 1.0) + rates.tool_s + rates.delay_s > 0.0),
+            &faults, FULCRUM_ERR_INFEASIBLE,
             "trajectory: nothing takes time: expected output_tokens, tool_s or "
             "delay_s");
     }
@@ -104,24 +106,33 @@ struct fulcrum_agent_rates fulcrum_agent_rates_of(
     const struct fulcrum_agent_trajectory *one = &network->trajectory;
     double tokens = one->turn_count * one->output_tokens + one->verify_tokens;
     /* Prompts come with visits: each keeps all that are in flight waiting. */
-    double more_s =
-        tokens * (decode->per_item_s + decode->per_context_s * one->context_tokens) +
-        one->turn_count * one->prompt_tokens * decode->per_prompt_s;
+    double prompts = one->turn_count * one->prompt_tokens;
+    double exponent = decode->item_exponent > 0.0 ? decode->item_exponent : 1.0;
+    double linear_s = exponent < 1.0 ? 0.0 : tokens * decode->per_item_s;
     return (struct fulcrum_agent_rates){.network = network,
-        .alone_s = tokens * decode->per_token_s + more_s,
-        .more_s = more_s,
+        .fixed_s = tokens * decode->per_token_s,
+        .item_s = exponent < 1.0 ? tokens * decode->per_item_s : 0.0,
+        .shared_s = linear_s + tokens * decode->per_context_s * one->context_tokens +
+                    prompts * decode->per_prompt_s,
+        .item_exponent = exponent,
         .most = decode->most_items > 0.0 ? decode->most_items * decode->instance_count
                                          : (double)INFINITY,
         .tool_s = one->turn_count * one->tool_s + one->verify_s,
         .delay_s = one->turn_count * one->delay_s};
 }
 
+double fulcrum_agent_decode_s(const struct fulcrum_agent_rates *rates, double each)
+{
+    double items_s =
+        rates->item_s > 0.0 ? rates->item_s * pow(each, rates->item_exponent) : 0.0;
+    return rates->fixed_s + items_s + rates->shared_s * each;
+}
+
 double fulcrum_agent_decode_per_s(const struct fulcrum_agent_rates *rates, double n)
 {
-    double instances = rates->network->decode.instance_count;
     double inside = fulcrum_min(n, rates->most);
-    double more = fulcrum_max(0.0, inside / instances - 1.0);
-    return inside / (rates->alone_s + more * rates->more_s);
+    double each = fulcrum_max(1.0, inside / rates->network->decode.instance_count);
+    return inside / fulcrum_agent_decode_s(rates, each);
 }
 
 double fulcrum_agent_tools_per_s(const struct fulcrum_agent_rates *rates, double n)
@@ -181,8 +192,8 @@ enum fulcrum_status fulcrum_agent_product_form(
     FAIL_IF(network->live_count > EXACT_MOST, err, FULCRUM_ERR_UNSUPPORTED,
         "product-form takes up to %g trajectories", EXACT_MOST);
     struct fulcrum_agent_rates rates = fulcrum_agent_rates_of(network);
-    const double work_s[STATIONS] = {
-        network->trajectory.start_s, rates.alone_s, rates.tool_s, rates.delay_s};
+    const double work_s[STATIONS] = {network->trajectory.start_s,
+        fulcrum_agent_decode_s(&rates, 1.0), rates.tool_s, rates.delay_s};
     size_t live = (size_t)network->live_count;
     double *room = calloc((size_t)2 * STATIONS * (live + 1), sizeof *room);
     TRY_MEMORY(room, err, "%zu trajectories", live);

@@ -18,9 +18,10 @@
 struct fulcrum_agent_decode {
     double instance_count; /* g, whole, >= 1 */
     /* Time of a token with B in flight on one instance, whose context is L tokens:
-     * per_token_s + B (per_item_s + per_context_s L). */
+     * per_token_s + per_item_s B^item_exponent + per_context_s L B. */
     double per_token_s;
     double per_item_s;
+    double item_exponent; /* in (0, 1]; 0 stands for 1 */
     double per_context_s;
     double
         per_prompt_s;  /* of the whole instance, for a prompt token not in its cache */
@@ -125,14 +126,20 @@ FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_agent_solve(
  */
 struct fulcrum_agent_rates {
     const struct fulcrum_agent_network *network; /* borrowed */
-    double alone_s; /* to decode a trajectory, alone on an instance */
-    double more_s;  /* longer for each one more */
-    double most;    /* in flight on all instances; INFINITY: no limit */
-    double tool_s;  /* of tools and verification, on a thread alone */
+    /* To decode a trajectory with B in flight on its instance: fixed_s + item_s
+     * B^item_exponent + shared_s B. */
+    double fixed_s;
+    double item_s;
+    double shared_s;
+    double item_exponent;
+    double most;   /* in flight on all instances; INFINITY: no limit */
+    double tool_s; /* of tools and verification, on a thread alone */
     double delay_s;
 };
 struct fulcrum_agent_rates fulcrum_agent_rates_of(
     const struct fulcrum_agent_network *network);
+/* Of one trajectory, with `each` >= 1 in flight on its instance. */
+double fulcrum_agent_decode_s(const struct fulcrum_agent_rates *rates, double each);
 double fulcrum_agent_decode_per_s(const struct fulcrum_agent_rates *rates, double n);
 double fulcrum_agent_tools_per_s(const struct fulcrum_agent_rates *rates, double n);
 double fulcrum_agent_starts_per_s(const struct fulcrum_agent_rates *rates, double n);

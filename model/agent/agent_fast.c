@@ -55,12 +55,12 @@ static void field_init(
         .most_per_s = (double)INFINITY};
     const struct fulcrum_agent_rates *rates = &field->rates;
     const double work_s[STATIONS] = {has_starts ? network->trajectory.start_s : 0.0,
-        rates->alone_s, rates->tool_s / fulcrum_cpu_capacity(&network->cpu, 1.0),
-        rates->delay_s};
+        fulcrum_agent_decode_s(rates, 1.0),
+        rates->tool_s / fulcrum_cpu_capacity(&network->cpu, 1.0), rates->delay_s};
     memcpy(field->work_s, work_s, sizeof work_s);
-    if (rates->alone_s > 0.0) {
-        double limit = rates->more_s > 0.0 ? decode->instance_count / rates->more_s
-                                           : (double)INFINITY;
+    if (work_s[DECODE] > 0.0) {
+        double limit = rates->shared_s > 0.0 ? decode->instance_count / rates->shared_s
+                                             : (double)INFINITY;
         field->most_per_s = rates->most < (double)INFINITY
                                 ? fulcrum_agent_decode_per_s(rates, rates->most)
                                 : limit;
@@ -933,7 +933,11 @@ static void solve_stream(const struct field *field, const struct curve *curve,
     const struct flow *flow, struct fulcrum_agent_solution *out)
 {
     enum { STEPS_MOST = 4000 };
-    const double first = 4.0; /* cycles until it goes on as it will, and then as many */
+    /* Cycles, and generations of trajectories, until it goes on as it will; and then
+     * as many cycles and some more generations: few that keep step have long patterns.
+     */
+    const double first = 4.0;
+    const double generations = 16.0;
     const struct fulcrum_agent_trainer *trainer = &field->network->trainer;
     double batch = trainer->batch_size;
     double started = flow->n - (field->queue_s > 0.0 ? flow->at[STARTS] : 0.0);
@@ -951,13 +955,21 @@ static void solve_stream(const struct field *field, const struct curve *curve,
     struct ages *ages = &stream.ages;
     ages_init(ages, &law, trainer->group_size);
     double before = 0.0; /* cycles */
-    for (int i = 0; i < STEPS_MOST && stream.cycles < 2.0 * first; i++) {
+    double turned = 0.0; /* generations */
+    bool is_done = false;
+    for (int i = 0; i < STEPS_MOST && !is_done; i++) {
+        double cycles = stream.cycles;
         stream_step(&stream);
-        if (before < first && stream.cycles >= first) {
-            before = stream.cycles;
-            stream.trained_s -= ages->time_s;
-            ages->time_s = ages->ended_s = stream.stale = 0.0;
-            memset(ages->at_s, 0, sizeof ages->at_s);
+        turned += ages->progress;
+        /* From the end of a cycle to that of another. */
+        if (stream.cycles > cycles) {
+            is_done = stream.cycles >= 2.0 * first && turned >= generations;
+            if (before < first && stream.cycles >= first && turned >= first) {
+                before = stream.cycles;
+                stream.trained_s -= ages->time_s;
+                ages->time_s = ages->ended_s = stream.stale = 0.0;
+                memset(ages->at_s, 0, sizeof ages->at_s);
+            }
         }
     }
     /* No more than the trainer can take, or those under way can make. */
@@ -977,6 +989,8 @@ static void solve_stream(const struct field *field, const struct curve *curve,
 #define ALONE_ERROR_REL       0.01
 #define TRAINED_ERROR_REL     0.05
 #define LONG_VISITS_ERROR_REL 0.3
+#define FEW_GROUPS_ERROR_REL  0.1
+#define FEW_GROUPS            6.0 /* of a batch that is taken from a stream */
 /* c(n) that falls again may hold the network at either of two numbers. */
 #define FALLING_ERROR_REL 0.3
 
@@ -1025,8 +1039,13 @@ void fulcrum_agent_fast(
         return;
     }
     bool is_long = has_long_visits(&field);
-    out->error_rel = is_long ? LONG_VISITS_ERROR_REL : TRAINED_ERROR_REL;
-    out->flags = is_long ? (unsigned)FULCRUM_FLAG_LONG_VISITS : 0U;
+    bool is_few =
+        network->trainer.coupling == FULCRUM_AGENT_STREAM &&
+        network->trainer.batch_size <= FEW_GROUPS * network->trainer.group_size;
+    out->error_rel = is_long  ? LONG_VISITS_ERROR_REL
+                     : is_few ? FEW_GROUPS_ERROR_REL
+                              : TRAINED_ERROR_REL;
+    out->flags = is_long || is_few ? (unsigned)FULCRUM_FLAG_FEW_DECIDE : 0U;
     struct field started = field;
     bool is_stream = network->trainer.coupling == FULCRUM_AGENT_STREAM;
     bool queues = network->start_limit > 0.0 && flow.at[STARTS] > network->start_limit;

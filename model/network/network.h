@@ -170,7 +170,7 @@ enum fulcrum_bottleneck {
     X(FULCRUM_FLAG_WAKING,          "the server often sleeps between batches: equations take its wake-ups as a mean") \
     X(FULCRUM_FLAG_SLICES,          "scheduler cuts steps into slices, which equations take as whole") \
     X(FULCRUM_FLAG_FREE_ALLREDUCE,  "links or parameters unknown: GPUs' gradients take no time") \
-    X(FULCRUM_FLAG_LONG_VISITS,     "single calls of some trajectories decide when a batch ends: equations take their times as lognormal") \
+    X(FULCRUM_FLAG_FEW_DECIDE,      "a single call or a few groups decide when a batch is there: equations know means of many") \
     X(FULCRUM_FLAG_INSTANCES,       "instances have equal parts of bandwidth and cache, as slices have, and sum gradients in no time")
 /* clang-format on */
 

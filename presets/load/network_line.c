@@ -203,6 +203,7 @@ static const struct fulcrum_record_row decode_rows[] = {
     AGENT(instance_count, 1.0, 1.0),
     AGENT(per_token_s, 0.0, 1.0),
     AGENT(per_item_s, 0.0, 1.0),
+    AGENT(item_exponent, 1.0, 1.0),
     AGENT(per_context_s, 0.0, 0.0),
     AGENT(per_prompt_s, 0.0, 0.0),
     AGENT(most_items, 0.0, 0.0),
