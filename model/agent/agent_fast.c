@@ -504,13 +504,17 @@ static double spread_of(
                ((1.0 - verified) * (1.0 - verified) / turns + verified * verified);
 }
 
-/* Of trajectories that begin among `live`, and of which the last ones end alone. */
+/* Of trajectories that begin among `live`, and of which the last ones end alone: a fit
+ * of how much the beginning has to say. */
+#define FIRST 0.25
+
 static struct size_law size_law_of(
     const struct fulcrum_agent_network *network, const struct curve *curve, double live)
 {
     struct flow first = flow_of(curve, live);
     struct flow last = flow_of(curve, 1.0);
-    double square = 0.5 * (spread_of(network, &first) + spread_of(network, &last));
+    double square =
+        FIRST * spread_of(network, &first) + (1.0 - FIRST) * spread_of(network, &last);
     double variance = fulcrum_max(1e-8, log1p(square));
     return (struct size_law){sqrt(variance), -0.5 * variance};
 }
