@@ -1024,6 +1024,27 @@ static bool has_long_visits(const struct field *field)
     return one->tool_cv > 1.0 && longest_s * one->tool_cv > LONG_VISIT * alone_s;
 }
 
+/* What the equations may be off by, and why. */
+static void tell_error(const struct field *field, struct fulcrum_agent_solution *out)
+{
+    const struct fulcrum_agent_trainer *trainer = &field->network->trainer;
+    if (trainer->coupling == FULCRUM_AGENT_ALONE) {
+        bool is_rough = field->network->live_count > (double)FEW && falls(field);
+        out->error_rel = is_rough ? FALLING_ERROR_REL : ALONE_ERROR_REL;
+        return;
+    }
+    out->error_rel = TRAINED_ERROR_REL;
+    if (trainer->coupling == FULCRUM_AGENT_STREAM &&
+        trainer->batch_size <= FEW_GROUPS * trainer->group_size) {
+        out->error_rel = FEW_GROUPS_ERROR_REL;
+        out->flags = (unsigned)FULCRUM_FLAG_FEW_DECIDE;
+    }
+    if (has_long_visits(field)) {
+        out->error_rel = LONG_VISITS_ERROR_REL;
+        out->flags = (unsigned)FULCRUM_FLAG_FEW_DECIDE;
+    }
+}
+
 void fulcrum_agent_fast(
     const struct fulcrum_agent_network *network, struct fulcrum_agent_solution *out)
 {
@@ -1034,22 +1055,12 @@ void fulcrum_agent_fast(
         .method = FULCRUM_METHOD_FAST, .cycle_s = FULCRUM_UNKNOWN};
     struct flow flow = steady_flow(
         &field, fulcrum_min(network->live_count, room_of(&network->trainer)));
+    tell_error(&field, out);
     if (network->trainer.coupling == FULCRUM_AGENT_ALONE) {
         out->trajectories_per_s = flow.per_s;
-        out->error_rel = network->live_count > (double)FEW && falls(&field)
-                             ? FALLING_ERROR_REL
-                             : ALONE_ERROR_REL;
         set_loads(&field, flow.at, 1.0, out);
         return;
     }
-    bool is_long = has_long_visits(&field);
-    bool is_few =
-        network->trainer.coupling == FULCRUM_AGENT_STREAM &&
-        network->trainer.batch_size <= FEW_GROUPS * network->trainer.group_size;
-    out->error_rel = is_long  ? LONG_VISITS_ERROR_REL
-                     : is_few ? FEW_GROUPS_ERROR_REL
-                              : TRAINED_ERROR_REL;
-    out->flags = is_long || is_few ? (unsigned)FULCRUM_FLAG_FEW_DECIDE : 0U;
     struct field started = field;
     bool is_stream = network->trainer.coupling == FULCRUM_AGENT_STREAM;
     bool queues = network->start_limit > 0.0 && flow.at[STARTS] > network->start_limit;
