@@ -202,9 +202,10 @@ static enum fulcrum_status sample_gap(
     (void)fulcrum_handoff_collect(handoff, 1);
     fulcrum_handoff_serve(handoff, false);
     TRY(fulcrum_sample_end(state, WAKE, FULCRUM_CLOCK_WALL, &sample, err));
-    sample.value = fulcrum_statistics_median(laps.wake_s, laps.count);
+    /* Who asks may lose its core before it looks at the clock. */
+    sample.value = fmax(0.0, fulcrum_statistics_median(laps.wake_s, laps.count));
     TRY(fulcrum_recording_add(&recording[WAKE], &sample, err));
-    sample.value = fulcrum_statistics_median(laps.waker_s, laps.count);
+    sample.value = fmax(0.0, fulcrum_statistics_median(laps.waker_s, laps.count));
     return fulcrum_recording_add(&recording[WAKER], &sample, err);
 }
 
