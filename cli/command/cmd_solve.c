@@ -559,7 +559,7 @@ const struct fulcrum_command fulcrum_command_solve = {
         "1, policy greedy, unlimited size, law lognormal if cv is above 0 and else "
         "deterministic, no training.\n\nTrajectories of agents are {\"kind\": "
         "\"agent_network\", \"name\", \"live_count\", \"start_limit\", \"cpu\", "
-        "\"decode\", \"trajectory\", \"trainer\"}, as docs/solve.md has "
+        "\"decode\", \"trajectory\", \"trainer\"}: docs/solve.md describes "
         "them.\n\nA line that cannot be read or solved gives "
         "{\"name\", \"error\"}; the others are still answered, and the exit status is "
         "1. The same line at the same place gives the same bytes with the same seed, "

@@ -12,13 +12,10 @@
  */
 #include "model/agent/agent.h"
 
-#include <assert.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "model/number.h"
-#include "model/try.h"
 
 enum { STARTS, DECODE, TOOLS, DELAY, STATIONS };
 
@@ -77,6 +74,13 @@ static void field_init(
     }
 }
 
+/* Of a trajectory that shares nothing. */
+static double alone_s_of(const struct field *field)
+{
+    const double *work_s = field->work_s;
+    return work_s[STARTS] + work_s[DECODE] + work_s[TOOLS] + work_s[DELAY];
+}
+
 /* Convolution. */
 
 static void convolve(const double *a, const double *b, size_t count, double *out)
@@ -128,11 +132,7 @@ static void convolve_all(
     double *pair[2] = {room + STATIONS * count, room + (STATIONS + 1) * count};
     double *all = room + (STATIONS + 2) * count;
     double *others = room + (STATIONS + 3) * count;
-    double alone_s = 0.0;
-    for (size_t i = 0; i < STATIONS; i++) {
-        alone_s += field->work_s[i];
-    }
-    double x = fulcrum_min(field->most_per_s, (double)(count - 1) / alone_s);
+    double x = fulcrum_min(field->most_per_s, (double)(count - 1) / alone_s_of(field));
     for (size_t i = 0; i < STATIONS; i++) {
         of[i] = room + i * count;
         weigh(field, i, x, count, of[i]);
@@ -316,13 +316,9 @@ enum { ROUNDS_MOST = 60 };
  */
 static void find_flow(const struct field *field, double n, struct flow *out)
 {
-    double alone_s = 0.0;
-    for (size_t i = 0; i < STATIONS; i++) {
-        alone_s += field->work_s[i];
-    }
     double wanted = n - 0.5;
     double low = 0.0;
-    double high = fulcrum_min(field->most_per_s, wanted / alone_s);
+    double high = fulcrum_min(field->most_per_s, wanted / alone_s_of(field));
     double x = high < field->most_per_s ? high : high * (1.0 - 1.0 / (n + 1.0));
     double variance = 0.0;
     for (int round = 0; round < ROUNDS_MOST; round++) {
@@ -803,8 +799,12 @@ static void solve_batches(const struct field *field, const struct curve *curve,
     out->load.ended = (0.5 * even * even_s + even * drain.time_s + drain.ended_s +
                           trainer->batch_size * fulcrum_max(0.0, waits_s)) /
                       cycle_s;
-    /* Those of the next batch that are there when a step ends. */
-    out->staleness = is_one_off ? 1.0 : 0.0;
+    /* Of the next batch, those that have begun when a step ends: renewals that began
+     * together are behind t / mean by (1 - cv^2) / 2. */
+    double behind = 0.5 * (1.0 - expm1(law.sigma * law.sigma));
+    double begun = live * (1.0 - behind) + flow->per_s * trainer->train_s;
+    double stale = fulcrum_min(1.0, fulcrum_max(live, begun) / trainer->batch_size);
+    out->staleness = is_one_off ? stale : 0.0;
     set_loads(field, at_s, cycle_s, out);
 }
 
@@ -1016,12 +1016,9 @@ static bool falls(const struct field *field)
 static bool has_long_visits(const struct field *field)
 {
     const struct fulcrum_agent_trajectory *one = &field->network->trajectory;
-    double alone_s = 0.0;
-    for (size_t i = 0; i < STATIONS; i++) {
-        alone_s += field->work_s[i];
-    }
     double longest_s = fulcrum_max(one->verify_s, one->tool_s);
-    return one->tool_cv > 1.0 && longest_s * one->tool_cv > LONG_VISIT * alone_s;
+    return one->tool_cv > 1.0 &&
+           longest_s * one->tool_cv > LONG_VISIT * alone_s_of(field);
 }
 
 /* What the equations may be off by, and why. */

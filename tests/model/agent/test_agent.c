@@ -126,6 +126,31 @@ TEST(test_a_batch_of_equal_trajectories_ends_at_once)
     }
 }
 
+/* Who has not begun when a step ends does not see it end. */
+TEST(test_a_batch_that_begins_by_and_by_is_less_stale)
+{
+    struct fulcrum_agent_network network = plain(20.0);
+    network.trainer = (struct fulcrum_agent_trainer){.coupling = FULCRUM_AGENT_ONE_OFF,
+        .batch_size = 120.0,
+        .group_size = 1.0,
+        .train_s = 100.0};
+    struct fulcrum_agent_solution fast = solved(&network, FULCRUM_METHOD_FAST);
+    struct fulcrum_agent_solution judge = solved(&network, FULCRUM_METHOD_SIMULATE);
+    CU_ASSERT(judge.staleness < 0.6);
+    assert_close("staleness", fast.staleness, judge.staleness, 0.15);
+}
+
+TEST(test_a_run_that_gets_nowhere_is_refused)
+{
+    struct fulcrum_agent_network network = plain(4.0);
+    struct fulcrum_agent_solution out;
+    const struct fulcrum_solver_options options = {
+        .method = FULCRUM_METHOD_SIMULATE, .max_steps = 1000.0};
+    network.trajectory.turn_count = 1e6;
+    ASSERT_FAILS(fulcrum_agent_solve(&network, &options, &out, &err),
+        FULCRUM_ERR_UNSUPPORTED, "events are too few");
+}
+
 /* A stream that may run ahead keeps the slower of the two busy all the time. */
 TEST(test_a_stream_runs_at_the_pace_of_the_slower_side)
 {
