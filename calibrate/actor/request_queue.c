@@ -183,8 +183,8 @@ struct fulcrum_handoff {
     unsigned char *input; /* the observations of a batch */
     size_t asked_count;   /* actors, and observations of each, that were let go on */
     size_t item_count;
-    double gap_s; /* in place of steps; below 0: none */
-    double clock_cost_s;
+    double gap_s;        /* in place of steps; below 0: none */
+    double clock_cost_s; /* may exceed a short piece once the machine has sped up */
     size_t seated_count; /* seats that are set up */
     struct seat *seats;
 };
@@ -234,18 +234,18 @@ static void *act(void *argument)
     while (await_answer(handoff->requests, seat->number, awake)) {
         double cpu_s = fulcrum_thread_cpu_s();
         double cost_s = handoff->clock_cost_s;
-        seat->turn = (struct fulcrum_handoff_turn){
-            asked_s, step_s, cpu_s - answered_cpu_s - step_s - 3.0 * cost_s, ask_s};
+        seat->turn = (struct fulcrum_handoff_turn){asked_s, step_s,
+            fmax(cpu_s - answered_cpu_s - step_s - 3.0 * cost_s, 0.0), ask_s};
         awake = handoff->gap_s >= 0.0;
         answered_cpu_s = cpu_s;
         step_or_spin(seat);
         double stepped_s = fulcrum_thread_cpu_s();
-        step_s = stepped_s - cpu_s - cost_s;
+        step_s = fmax(stepped_s - cpu_s - cost_s, 0.0);
         seat->steps.count += (double)handoff->item_count;
         seat->steps.cpu_s += step_s;
         (void)fulcrum_request_queue_hand_in(handoff->requests, seat->number);
         asked_s = fulcrum_wall_s();
-        ask_s = fulcrum_thread_cpu_s() - stepped_s - cost_s;
+        ask_s = fmax(fulcrum_thread_cpu_s() - stepped_s - cost_s, 0.0);
     }
     return NULL;
 }

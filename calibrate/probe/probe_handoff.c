@@ -154,8 +154,8 @@ static enum fulcrum_status run_lap(const struct fulcrum_probe_state *state,
     double served_s = fulcrum_thread_cpu_s();
     fulcrum_handoff_answer(handoff, (size_t)laps->actors, (size_t)laps->items);
     double clock_s = bench->stopwatch.cpu_cost_s;
-    laps->server_s[i] =
-        copied_s - begin_s + fulcrum_thread_cpu_s() - served_s - 2.0 * clock_s;
+    laps->server_s[i] = fmax(
+        copied_s - begin_s + fulcrum_thread_cpu_s() - served_s - 2.0 * clock_s, 0.0);
     laps->whole_s[i] = fulcrum_wall_s() - answered_s - 6.0 * clock_s;
     if (i > 0) {
         laps->actor_s[i - 1] = turn.cpu_s;
@@ -205,7 +205,7 @@ static enum fulcrum_status sample_gap(
     /* Who asks may lose its core before it looks at the clock. */
     sample.value = fmax(0.0, fulcrum_statistics_median(laps.wake_s, laps.count));
     TRY(fulcrum_recording_add(&recording[WAKE], &sample, err));
-    sample.value = fmax(0.0, fulcrum_statistics_median(laps.waker_s, laps.count));
+    sample.value = fulcrum_statistics_median(laps.waker_s, laps.count);
     return fulcrum_recording_add(&recording[WAKER], &sample, err);
 }
 

@@ -38,9 +38,16 @@ static void assert_series_are_whole(const struct fulcrum_calibration *calibratio
     size_t broken_count = 0;
     for (size_t i = 0; i < calibration->series_count; i++) {
         const struct fulcrum_series *series = &calibration->series[i];
-        broken_count += series->count == 0;
+        if (series->count == 0) {
+            (void)printf("\n    %s is empty\n", series->name);
+            broken_count++;
+        }
         for (size_t j = 0; j < series->count; j++) {
-            broken_count += !sample_is_whole(series, j);
+            if (!sample_is_whole(series, j)) {
+                (void)printf("\n    %s, sample %zu: %g at %g\n", series->name, j,
+                    series->value[j], series->x[j]);
+                broken_count++;
+            }
         }
     }
     CU_ASSERT(calibration->series_count > 5);
