@@ -153,13 +153,17 @@ static enum fulcrum_status run_predict(
     fulcrum_result_text(result, "machine", "machine", design->machine.name);
     fulcrum_result_text(result, "workload", "workload", design->workload.name);
     fulcrum_result_text(result, "calibration", "calibration", subject->calibrations);
-    /* "40 actors x 1 environment on 40 threads, 1 of 8 GPUs, 80 of 80 SMs each" */
+    /* "40 actors x 1 environments on 40 threads, 1 of 8 GPUs, 80 of 80 SMs each" */
     const struct fulcrum_run *asked = &design->run;
     const struct fulcrum_machine *machine = &design->machine;
     struct fulcrum_string text = {0};
-    fulcrum_string_add(&text, "%.6g %s x %.6g environments on %.6g threads, ",
-        asked->actor_count, fulcrum_design_is_resident(design) ? "processes" : "actors",
-        asked->envs_per_actor, machine->cpu.thread_count);
+    bool has_agents = fulcrum_design_has_agents(design);
+    fulcrum_string_add(&text, "%.6g %s", asked->actor_count,
+        fulcrum_design_actor_noun(design, has_agents ? asked->actor_count : 0.0));
+    if (!has_agents) {
+        fulcrum_string_add(&text, " x %.6g environments", asked->envs_per_actor);
+    }
+    fulcrum_string_add(&text, " on %.6g threads, ", machine->cpu.thread_count);
     if (is_gpu(design)) {
         fulcrum_string_add(&text, "%.6g of %.6g GPUs, %.6g of %.6g SMs each",
             asked->gpu_count, machine->gpu.count, asked->sm_count,

@@ -98,17 +98,13 @@ static void add_side(
     const struct fulcrum_prediction *prediction = &sides->study->predictions[side];
     const char *name = fulcrum_string_get(&candidate->name);
     double count = prediction->actor_count;
-    bool is_resident = fulcrum_design_is_resident(design);
-    const char *noun = is_resident   ? (count > 1.0 ? "processes" : "process")
-                       : count > 1.0 ? "actors"
-                                     : "actor";
     char key[64];
     char *gpus = design->machine.accelerator == FULCRUM_ACCELERATOR_GPU
                      ? fulcrum_format("%.6g of %.6g GPUs, ", design->run.gpu_count,
                            design->machine.gpu.count)
                      : fulcrum_format("%s", "");
     fulcrum_result_print(result, key_of(side, "run", key), side == 0 ? "A" : "B",
-        "%s, %s%.6g %s", name, gpus, count, noun);
+        "%s, %s%.6g %s", name, gpus, count, fulcrum_design_actor_noun(design, count));
     free(gpus);
     fulcrum_result_text(result, key_of(side, "name", key), NULL, name);
     fulcrum_result_text(result, key_of(side, "machine", key), NULL,

@@ -4,6 +4,7 @@
 
 #include <math.h>
 
+#include "model/agent/agent.h"
 #include "model/try.h"
 
 const char *fulcrum_accelerator_name(int accelerator)
@@ -16,6 +17,37 @@ const char *fulcrum_simulation_device_name(int device)
 {
     static const char *const names[] = {"cpu", "gpu"};
     return device >= 0 && device < 2 ? names[device] : NULL;
+}
+
+const char *fulcrum_workload_family_name(int family)
+{
+    static const char *const names[] = {"environments", "agents"};
+    return family >= 0 && family < 2 ? names[family] : NULL;
+}
+
+bool fulcrum_design_has_agents(const struct fulcrum_design *design)
+{
+    return design->workload.family == FULCRUM_FAMILY_AGENTS;
+}
+
+const char *fulcrum_design_actor_noun(const struct fulcrum_design *design, double count)
+{
+    bool is_one = fabs(count - 1.0) < 1e-9;
+    if (fulcrum_design_has_agents(design)) {
+        return is_one ? "trajectory" : "trajectories";
+    }
+    if (fulcrum_design_is_resident(design)) {
+        return is_one ? "process" : "processes";
+    }
+    return is_one ? "actor" : "actors";
+}
+
+bool fulcrum_design_trains(const struct fulcrum_design *design)
+{
+    const struct fulcrum_workload *workload = &design->workload;
+    return fulcrum_design_has_agents(design)
+               ? workload->agent.coupling != (int)FULCRUM_AGENT_ALONE
+               : workload->training.env_steps_per_train_step > 0.0;
 }
 
 bool fulcrum_design_is_resident(const struct fulcrum_design *design)
@@ -31,7 +63,9 @@ enum need {
     NEED_NODES, /* training on several machines */
     NEED_PARTS, /* training of a network that is split over GPUs */
     NEED_ACTORS,
-    NEED_RESIDENT /* simulation on the GPU */
+    NEED_RESIDENT, /* simulation on the GPU */
+    NEED_AGENTS,
+    NEED_AGENT_TRAINING
 };
 
 struct needed_field {
@@ -57,6 +91,9 @@ static const struct needed_field needed[] = {
     {FIELD(workload.network.per_batch_s), NEED_ALWAYS, "a calibration gives it"},
     {FIELD(workload.network.per_item_s), NEED_ALWAYS, "a calibration gives it"},
     {FIELD(workload.total_env_steps), NEED_ALWAYS, "the workload gives it"},
+    {FIELD(workload.agent.turn_count), NEED_AGENTS, "the workload gives it"},
+    {FIELD(workload.agent.output_tokens), NEED_AGENTS, "the workload gives it"},
+    {FIELD(workload.training.batch_size), NEED_AGENT_TRAINING, "the workload gives it"},
     {FIELD(workload.training.train_step_s), NEED_TRAINING, "a calibration gives it"},
     {FIELD(workload.network.parameter_count), NEED_NODES, "the workload gives it"},
     {FIELD(machine.link.network_byte_per_s), NEED_NODES, "the machine gives it"},
@@ -67,20 +104,25 @@ static const struct needed_field needed[] = {
 
 static bool is_needed(const struct fulcrum_design *design, enum need when)
 {
-    bool trains = design->workload.training.env_steps_per_train_step > 0.0;
+    bool trains = fulcrum_design_trains(design);
+    bool has_agents = fulcrum_design_has_agents(design);
     switch (when) {
     case NEED_GPU:
         return design->machine.accelerator == FULCRUM_ACCELERATOR_GPU;
     case NEED_TRAINING:
         return trains;
     case NEED_NODES:
-        return trains && design->run.node_count > 1.0;
+        return trains && !has_agents && design->run.node_count > 1.0;
     case NEED_PARTS:
         return trains && design->run.model_parallel_gpu_count > 1.0;
     case NEED_ACTORS:
         return !fulcrum_design_is_resident(design);
     case NEED_RESIDENT:
         return fulcrum_design_is_resident(design);
+    case NEED_AGENTS:
+        return has_agents;
+    case NEED_AGENT_TRAINING:
+        return has_agents && trains;
     case NEED_ALWAYS:
     default:
         return true;
@@ -105,11 +147,11 @@ static void check_learners(
         "run.learner_gpu_count = %.6g: expected less than run.gpu_count = %.6g, as a "
         "GPU must be left to infer",
         learners, design->run.gpu_count);
-    FAULT_IF(!(design->workload.training.env_steps_per_train_step > 0.0), found,
-        FULCRUM_ERR_INFEASIBLE,
-        "run.learner_gpu_count = %.6g: expected 0 where nothing trains "
-        "(workload.training.env_steps_per_train_step = 0)",
-        learners);
+    FAULT_IF(!fulcrum_design_trains(design), found, FULCRUM_ERR_INFEASIBLE,
+        "run.learner_gpu_count = %.6g: expected 0 where nothing trains (%s)", learners,
+        fulcrum_design_has_agents(design)
+            ? "workload.agent.coupling = alone"
+            : "workload.training.env_steps_per_train_step = 0");
     /* A copy of the network over several GPUs, or parts of them, is not put together
      * with learners apart. */
     bool is_whole = design->run.model_parallel_gpu_count <= 1.0 &&
@@ -169,6 +211,52 @@ static void check_parts(
         is_part ? "run.instances_per_gpu above 1" : "workload.simulation.device = gpu");
 }
 
+/* GPUs, machines and trajectories are whole; nothing of one process beside others. */
+static void check_agents(
+    const struct fulcrum_design *design, struct fulcrum_error *found)
+{
+    const struct fulcrum_workload *workload = &design->workload;
+    const struct fulcrum_workload_agent *agent = &workload->agent;
+    const struct fulcrum_run *run = &design->run;
+    if (design->machine.accelerator != FULCRUM_ACCELERATOR_GPU ||
+        workload->simulation.device != FULCRUM_SIMULATION_CPU) {
+        (void)fulcrum_fail_more(found, FULCRUM_ERR_INFEASIBLE,
+            "workload.family = agents: expected a machine with GPUs, and "
+            "workload.simulation.device = cpu");
+        return;
+    }
+    FAULT_IF(run->instances_per_gpu > 1.0 || run->model_parallel_gpu_count > 1.0 ||
+                 run->envs_per_actor > 1.0,
+        found, FULCRUM_ERR_INFEASIBLE,
+        "run.instances_per_gpu = %.6g, run.model_parallel_gpu_count = %.6g, "
+        "run.envs_per_actor = %.6g: expected 1 with workload.family = agents, where "
+        "workload.agent.instance_gpu_count says what a model is split over",
+        run->instances_per_gpu, run->model_parallel_gpu_count, run->envs_per_actor);
+    double decoding = (run->gpu_count - run->learner_gpu_count) * run->node_count;
+    FAULT_IF(decoding < agent->instance_gpu_count, found, FULCRUM_ERR_INFEASIBLE,
+        "workload.agent.instance_gpu_count = %.6g: expected at most the %.6g GPUs that "
+        "decode ((run.gpu_count - run.learner_gpu_count) x run.node_count)",
+        agent->instance_gpu_count, fmax(decoding, 0.0));
+    if (!fulcrum_design_trains(design)) {
+        return;
+    }
+    FAULT_IF(agent->coupling != (int)FULCRUM_AGENT_IN_TURNS &&
+                 !(run->learner_gpu_count > 0.0),
+        found, FULCRUM_ERR_INFEASIBLE,
+        "run.learner_gpu_count = 0: expected at least 1 with workload.agent.coupling = "
+        "%s, which trains while others decode",
+        fulcrum_agent_coupling_name(agent->coupling));
+    double batch = workload->training.batch_size;
+    FAULT_IF(fmod(batch, agent->group_size) > 0.0, found, FULCRUM_ERR_INFEASIBLE,
+        "workload.training.batch_size = %.6g: expected a multiple of "
+        "workload.agent.group_size = %.6g",
+        batch, agent->group_size);
+    FAULT_IF(!(workload->training.train_step_s + agent->train_trajectory_s > 0.0),
+        found, FULCRUM_ERR_RANGE,
+        "workload.training.train_step_s and workload.agent.train_trajectory_s are 0: "
+        "expected a training step to take time");
+}
+
 enum fulcrum_status fulcrum_design_check(
     const struct fulcrum_design *design, struct fulcrum_error *err)
 {
@@ -189,7 +277,9 @@ enum fulcrum_status fulcrum_design_check(
         "workload.network: math_frac + sm_frac + dram_frac + latency_frac = %.6g: "
         "expected 1",
         sum);
-    if (fulcrum_design_is_resident(design)) {
+    if (fulcrum_design_has_agents(design)) {
+        check_agents(design, &found);
+    } else if (fulcrum_design_is_resident(design)) {
         /* Simulated on the GPU, one process an instance takes the place of actors. */
         double processes = design->run.gpu_count * design->run.instances_per_gpu;
         FAULT_IF(design->machine.accelerator != FULCRUM_ACCELERATOR_GPU, &found,
@@ -227,8 +317,8 @@ double fulcrum_design_doublings_unseen(const struct fulcrum_design *design)
 
 double fulcrum_design_discrepancy(const struct fulcrum_design *design)
 {
-    /* Nothing is known of loops whose environments live on the GPU. */
-    if (fulcrum_design_is_resident(design)) {
+    /* Nothing is known of agents, and of loops whose environments live on the GPU. */
+    if (fulcrum_design_has_agents(design) || fulcrum_design_is_resident(design)) {
         return 1.0;
     }
     double doublings = fulcrum_design_doublings_unseen(design);

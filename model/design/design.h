@@ -120,8 +120,20 @@ const char *fulcrum_accelerator_name(int accelerator);
 
 /* "cpu", "gpu"; NULL beyond the last one. Borrowed, static. */
 const char *fulcrum_simulation_device_name(int device);
+const char *fulcrum_workload_family_name(int family);
 
 /* Environments are simulated on the GPU: there are no actors on the CPU. */
 bool fulcrum_design_is_resident(const struct fulcrum_design *design);
+
+/* Trajectories of agents take the place of actors. */
+bool fulcrum_design_has_agents(const struct fulcrum_design *design);
+
+/* What run.actor_count counts: "actor", "actors", "processes", "trajectories", ...
+ * Borrowed, static. */
+const char *fulcrum_design_actor_noun(
+    const struct fulcrum_design *design, double count);
+
+/* Something is trained on what the run gives. */
+bool fulcrum_design_trains(const struct fulcrum_design *design);
 
 #endif

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "model/agent/agent.h"
 #include "model/design/cluster.h"
 #include "model/design/design.h"
 #include "model/string.h"
@@ -29,6 +30,8 @@ static const char *workload_loop_name(int loop)
 #define KIND_WORD        FULCRUM_FIELD_TEXT, NULL
 #define KIND_ACCELERATOR FULCRUM_FIELD_CHOICE, fulcrum_accelerator_name
 #define KIND_CURVE       FULCRUM_FIELD_CHOICE, fulcrum_cpu_curve_name
+#define KIND_FAMILY      FULCRUM_FIELD_CHOICE, fulcrum_workload_family_name
+#define KIND_COUPLING    FULCRUM_FIELD_CHOICE, fulcrum_agent_coupling_name
 #define KIND_DEVICE      FULCRUM_FIELD_CHOICE, fulcrum_simulation_device_name
 #define KIND_LAW         FULCRUM_FIELD_CHOICE, fulcrum_step_law_name
 #define KIND_POLICY      FULCRUM_FIELD_CHOICE, fulcrum_batch_policy_name

@@ -22,6 +22,8 @@ enum fulcrum_accelerator {
 /* Of the enum that is called so. */
 #define FULCRUM_MEMBER_CURVE(member)         int member;
 #define FULCRUM_MEMBER_LAW(member)           int member;
+#define FULCRUM_MEMBER_FAMILY(member)        int member;
+#define FULCRUM_MEMBER_COUPLING(member)      int member;
 #define FULCRUM_MEMBER_DEVICE(member)        int member;
 #define FULCRUM_MEMBER_POLICY(member)        int member;
 #define FULCRUM_MEMBER_ALLREDUCE(member)     int member;
@@ -33,6 +35,7 @@ enum fulcrum_accelerator {
     X(machine.cpu, socket_count,        COUNT,  1, 1024, NAN,  "",      "processor sockets") \
     X(machine.cpu, core_count,          COUNT,  1, 1e6,  NAN,  "",      "physical cores") \
     X(machine.cpu, thread_count,        COUNT,  1, 4e6,  NAN,  "",      "hardware threads") \
+    X(machine.cpu, memory_byte,         NUMBER, 1e6, 1e17, NAN, "byte", "main memory") \
     X(machine.cpu, clock_hz,            NUMBER, 1e7, 1e11, NAN, "Hz",   "base clock") \
     X(machine.cpu, single_thread_speed_rel, NUMBER, 0.01, 100, NAN, "", "speed of one thread relative to a Xeon E5-2698 v4") \
     X(machine.cpu, canary_s,            NUMBER, 1e-9, 1e3, NAN, "s",    "a fixed loop on one core, as calibrate and measure time it: its speed at the time") \

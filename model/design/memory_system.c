@@ -160,17 +160,12 @@ static double known(double value_byte, struct gpu_memory *memory)
     return isnan(value_byte) ? 0.0 : value_byte;
 }
 
-static bool trains(const struct fulcrum_workload *workload)
-{
-    return workload->training.env_steps_per_train_step > 0.0;
-}
-
 /* GPUs that a network is split over have a part of its state each; one infers, with all
  * of the weights. */
 static double state_byte(const struct fulcrum_design *design)
 {
     const struct fulcrum_workload *workload = &design->workload;
-    double each = trains(workload)
+    double each = fulcrum_design_trains(design)
                       ? fmax(WEIGHT_BYTE, workload->training.state_byte_per_parameter /
                                               design->run.model_parallel_gpu_count)
                       : WEIGHT_BYTE;
@@ -193,7 +188,7 @@ static struct gpu_memory memory_of(
             workload->simulation.env_byte *
                 (workload->simulation.env_count / design->run.instances_per_gpu);
     }
-    if (trains(workload)) {
+    if (fulcrum_design_trains(design)) {
         /* Burn-in is computed too, but keeps nothing for a backward pass. */
         const struct fulcrum_workload_network *network = &design->workload.network;
         /* Samples of a training step on one GPU: of a batch that workers divide, its

@@ -117,6 +117,8 @@ void fulcrum_scale_cpu_times(struct fulcrum_workload *workload,
     workload->host.server_wake_s *= factor;
     workload->host.poll_wake_s *= factor;
     workload->host.delay_s *= factor;
+    workload->agent.verify_s *= factor;
+    workload->agent.start_s *= factor;
 }
 
 /* Scales a time of which `launch_bound_frac` follows launches alone, and restates that
@@ -140,6 +142,12 @@ void fulcrum_scale_gpu_times(struct fulcrum_workload *workload,
     scale_partly(&network->per_batch_s, &network->launch_bound_frac, scale);
     scale_partly(&training->train_step_s, &training->launch_bound_frac, scale);
     scale_partly(&simulation->per_batch_s, &simulation->launch_bound_frac, scale);
+    struct fulcrum_workload_agent *agent = &workload->agent;
+    double *const whole_s[] = {
+        &agent->per_context_s, &agent->per_prompt_s, &agent->train_trajectory_s};
+    for (size_t i = 0; i < sizeof whole_s / sizeof whole_s[0]; i++) {
+        *whole_s[i] *= phi * spread;
+    }
     simulation->per_env_s *= phi;
     network->per_item_s *= phi;
     network->cold_s *= phi;

@@ -10,6 +10,11 @@ enum fulcrum_simulation_device {
     FULCRUM_SIMULATION_GPU  /* one process steps all of its environments on the GPU */
 };
 
+enum fulcrum_workload_family {
+    FULCRUM_FAMILY_ENVIRONMENTS, /* actors step environments, a policy network answers */
+    FULCRUM_FAMILY_AGENTS        /* language models decode, call tools, are trained */
+};
+
 /* Columns as in machine.h. */
 /* clang-format off */
 #define FULCRUM_STEP_FIELDS(X) \
@@ -87,8 +92,37 @@ enum fulcrum_simulation_device {
     X(workload.training, model_parallel_frac, NUMBER, 0, 1, NAN, "",    "share of train_step_s that the GPUs of one worker divide among them") \
     X(workload.training, allreduce,     ALLREDUCE, 0, 3, 0,    "",      "how GPUs sum their gradients")
 
+#define FULCRUM_AGENT_FIELDS(X) \
+    X(workload.agent, coupling,         COUPLING, 0, 3,  0,    "",      "alone: nothing trains; in-turns: all of a batch, then training, then the next; one-off: the next batch while the last one trains; stream: trained on as they end, at most staleness batches ahead") \
+    X(workload.agent, turn_count,       NUMBER, 1, 1e6,  NAN,  "",      "turns of a trajectory, each an agent step: decoding, a tool call, a delay") \
+    X(workload.agent, turn_cv,          NUMBER, 0, 10,   0,    "",      "standard deviation of the turns over their mean") \
+    X(workload.agent, output_tokens,    NUMBER, 0, 1e8,  NAN,  "",      "decoded in a turn") \
+    X(workload.agent, output_cv,        NUMBER, 0, 10,   0,    "",      "standard deviation of output_tokens over their mean") \
+    X(workload.agent, prompt_tokens,    NUMBER, 0, 1e8,  0,    "",      "new in a turn and not in the cache") \
+    X(workload.agent, context_tokens,   NUMBER, 0, 1e8,  0,    "",      "of a trajectory's context, the mean while it decodes") \
+    X(workload.agent, verify_s,         NUMBER, 0, 1e6,  0,    "s",     "work at the end of a trajectory, on one otherwise idle thread") \
+    X(workload.agent, verify_tokens,    NUMBER, 0, 1e8,  0,    "",      "decoded at its end") \
+    X(workload.agent, start_s,          NUMBER, 0, 1e6,  0,    "s",     "start of a sandbox, the mean with those that are taken again") \
+    X(workload.agent, start_limit,      COUNT,  0, 1e7,  0,    "",      "sandboxes that start at once; 0: no limit") \
+    X(workload.agent, sandbox_byte,     NUMBER, 0, 1e15, 0,    "byte",  "memory that a live trajectory's sandbox may need") \
+    X(workload.agent, instance_gpu_count, COUNT, 1, 1e5, 1,    "",      "GPUs of one copy of the model that decodes: those of network.per_batch_s") \
+    X(workload.agent, item_exponent,    NUMBER, 0.05, 1, 1,    "",      "a token takes network.per_batch_s + network.per_item_s B^item_exponent with B trajectories in flight") \
+    X(workload.agent, per_context_s,    NUMBER, 0, 1e4,  0,    "s",     "more for each trajectory in flight and token of its context") \
+    X(workload.agent, per_prompt_s,     NUMBER, 0, 1e4,  0,    "s",     "of an instance, for a prompt token that is not in its cache") \
+    X(workload.agent, most_items,       COUNT,  0, 1e7,  0,    "",      "most in flight on one instance, others wait; 0: as many as its memory holds") \
+    X(workload.agent, token_byte,       NUMBER, 0, 1e9,  0,    "byte",  "a token's keys and values, on all GPUs of an instance together") \
+    X(workload.agent, weight_byte,      NUMBER, 0, 64,   2,    "byte",  "a parameter, where it decodes") \
+    X(workload.agent, memory_frac,      NUMBER, 0.01, 1, 0.9,  "",      "share of GPU memory that weights and cache may have") \
+    X(workload.agent, active_exponent,  NUMBER, 0, 2,    0,    "",      "SM activity of decoding is network.sm_active_frac B^active_exponent, at most 1") \
+    X(workload.agent, group_size,       COUNT,  1, 1e5,  1,    "",      "trajectories of one prompt: trained on when all of them have ended") \
+    X(workload.agent, staleness,        NUMBER, 0, 1e4,  0,    "",      "of a stream: training batches that may be begun beyond the one in training") \
+    X(workload.agent, train_trajectory_s, NUMBER, 0, 1e6, 0,   "s",     "of a training step, each of its trajectories on one GPU, beside training.train_step_s") \
+    X(workload.agent, train_exponent,   NUMBER, 0, 1,    1,    "",      "train_trajectory_s falls as the GPUs that train to this power") \
+    X(workload.agent, switch_s,         NUMBER, 0, 1e6,  0,    "s",     "new weights to the instances, or GPUs from training to decoding")
+
 #define FULCRUM_WORKLOAD_FIELDS(X) \
     X(workload, calibration,            TEXT,   0, 0,    0,    "",      "calibration used unless another is named") \
+    X(workload, family,                 FAMILY, 0, 1,    0,    "",      "environments: actors step environments; agents: trajectories of a language model, of which run.actor_count are live. Their tool calls are steps, their tokens batches of one observation each") \
     X(workload, total_env_steps,        NUMBER, 1, 1e18, NAN,  "",      "agent steps of the whole training") \
     X(workload, frame_skip,             COUNT,  1, 1000, 1,    "",      "frames per agent step") \
     X(workload, loop,                   LOOP, 0, 2,      0,    "",      "central: inference and training overlap with steps; alternating: rollouts and training take turns, as in PPO; local: each actor infers for itself, as in IMPALA and RLlib. No effect where simulation.device = gpu, which always alternates") \
@@ -99,10 +133,11 @@ enum fulcrum_simulation_device {
     FULCRUM_HOST_FIELDS(X) \
     FULCRUM_NETWORK_FIELDS(X) \
     FULCRUM_BATCHING_FIELDS(X) \
-    FULCRUM_TRAINING_FIELDS(X)
+    FULCRUM_TRAINING_FIELDS(X) \
+    FULCRUM_AGENT_FIELDS(X)
 
 #define FULCRUM_RUN_FIELDS(X) \
-    X(run, actor_count,                 COUNT,  1, 1e7,  NAN,  "",      "actors") \
+    X(run, actor_count,                 COUNT,  1, 1e7,  NAN,  "",      "actors, or live trajectories of agents") \
     X(run, envs_per_actor,              COUNT,  1, 1e6,  1,    "",      "environments that one actor steps in turn") \
     X(run, gpu_count,                   COUNT,  1, 1e5,  1,    "",      "GPUs used") \
     X(run, learner_gpu_count,           COUNT,  0, 1e5,  0,    "",      "of these, GPUs that train and do nothing else; 0: each infers and trains") \
@@ -142,11 +177,18 @@ struct fulcrum_workload_training {
     FULCRUM_TRAINING_FIELDS(FULCRUM_MEMBER)
 };
 
+/* Trajectories of agents; docs/model.md "Agents". Step, network, host.delay_s and
+ * training hold for them too. */
+struct fulcrum_workload_agent {
+    FULCRUM_AGENT_FIELDS(FULCRUM_MEMBER)
+};
+
 /* Times are those of the calibration that gave them; NAN where none has. */
 struct fulcrum_workload {
     char name[64];
     char title[160];
     char calibration[64]; /* the preset that gives the times unless another is named */
+    int family;            /* enum fulcrum_workload_family */
     double total_env_steps;
     double frame_skip;
     int loop; /* enum fulcrum_loop */
@@ -158,6 +200,7 @@ struct fulcrum_workload {
     struct fulcrum_workload_network network;
     struct fulcrum_workload_batching batching;
     struct fulcrum_workload_training training;
+    struct fulcrum_workload_agent agent;
 };
 
 /* What more workers do to the batch of a training step. */

@@ -135,7 +135,8 @@ enum fulcrum_bottleneck fulcrum_bottleneck_of(const struct fulcrum_solution *sol
 
 const char *fulcrum_bottleneck_name(enum fulcrum_bottleneck bottleneck)
 {
-    static const char *const names[] = {"cpu", "host", "gpu", "latency", "learner"};
+    static const char *const names[] = {
+        "cpu", "host", "gpu", "latency", "learner", "memory"};
     return FULCRUM_NAMED(names, bottleneck);
 }
 

@@ -146,7 +146,8 @@ enum fulcrum_bottleneck {
     FULCRUM_BOUND_HOST,
     FULCRUM_BOUND_GPU,
     FULCRUM_BOUND_LATENCY, /* no station is busy enough: the round trip is exposed */
-    FULCRUM_BOUND_LEARNER  /* GPUs that do nothing but train (to_network.h); else GPU */
+    FULCRUM_BOUND_LEARNER, /* GPUs that do nothing but train (to_network.h); else GPU */
+    FULCRUM_BOUND_MEMORY   /* of GPUs that decode: no more trajectories fit */
 };
 
 /* What a user must know about a solution; the texts are what `flags` prints. */

@@ -98,6 +98,7 @@ struct solved_point {
     struct fulcrum_design design;
     struct fulcrum_replicas replicas;
     struct fulcrum_solution solution;
+    struct fulcrum_agent_solution agents; /* of designs that have some */
     unsigned flags;
 };
 
@@ -162,6 +163,11 @@ static enum fulcrum_status solve_point(struct fulcrum_predictor *predictor,
         out->flags = out->design.flags | out->replicas.flags;
         return status;
     }
+    if (fulcrum_design_has_agents(&out->design)) {
+        status = fulcrum_agents_solve(
+            &out->design, &solver, &out->replicas, &out->agents, &out->solution, err);
+        goto end;
+    }
     TRY_OR_END(fulcrum_design_to_network(&out->design, &out->replicas, err));
     status = fulcrum_solve_pausing(&out->replicas, &solver, &out->solution, err);
 end:
@@ -185,6 +191,36 @@ static void fill_watts(const struct solved_point *point, double *value)
     value[FULCRUM_OUTPUT_steps_per_j_system] = steps_per_s / power.system_w;
 }
 
+/* Of agents; unknown elsewhere. */
+static void fill_agents(const struct solved_point *point, double *value)
+{
+    const struct fulcrum_agent_solution *agents = &point->agents;
+    const struct fulcrum_workload_agent *agent = &point->design.workload.agent;
+    const struct fulcrum_run *run = &point->design.run;
+    bool has_agents = fulcrum_design_has_agents(&point->design);
+    double unknown = FULCRUM_UNKNOWN;
+    double turns_per_s = value[FULCRUM_OUTPUT_steps_per_s];
+    double trajectories_per_s = has_agents ? turns_per_s / agent->turn_count : unknown;
+    double tokens = agent->turn_count * agent->output_tokens + agent->verify_tokens;
+    double drift = turns_per_s / point->solution.steps_per_s; /* of the machine */
+    double live = agents->load.starting + agents->load.decoding +
+                  agents->load.at_tools + agents->load.delayed;
+    value[FULCRUM_OUTPUT_trajectories_per_s] = trajectories_per_s;
+    value[FULCRUM_OUTPUT_tokens_per_s] = tokens * trajectories_per_s;
+    value[FULCRUM_OUTPUT_train_period_s] =
+        has_agents ? agents->cycle_s / drift : unknown;
+    value[FULCRUM_OUTPUT_staleness] = has_agents ? agents->staleness : unknown;
+    value[FULCRUM_OUTPUT_sandbox_count] = has_agents ? live : unknown;
+    value[FULCRUM_OUTPUT_cores_per_gpu] =
+        has_agents ? point->design.machine.cpu.core_count /
+                         (run->gpu_count - run->learner_gpu_count)
+                   : unknown;
+    value[FULCRUM_OUTPUT_trajectory_system_j] =
+        value[FULCRUM_OUTPUT_system_w] / trajectories_per_s;
+    value[FULCRUM_OUTPUT_token_system_j] =
+        tokens > 0.0 ? value[FULCRUM_OUTPUT_trajectory_system_j] / tokens : unknown;
+}
+
 static void fill_values(const struct solved_point *point, double *value)
 {
     const struct fulcrum_workload *workload = &point->design.workload;
@@ -193,7 +229,9 @@ static void fill_values(const struct solved_point *point, double *value)
     double steps_per_s = point->solution.steps_per_s * requests * run->drift *
                          fulcrum_design_discrepancy(&point->design);
     value[FULCRUM_OUTPUT_steps_per_s] = steps_per_s;
-    value[FULCRUM_OUTPUT_frames_per_s] = steps_per_s * workload->frame_skip;
+    bool has_agents = fulcrum_design_has_agents(&point->design);
+    value[FULCRUM_OUTPUT_frames_per_s] =
+        has_agents ? FULCRUM_UNKNOWN : steps_per_s * workload->frame_skip;
     value[FULCRUM_OUTPUT_runtime_s] = workload->total_env_steps / steps_per_s;
     value[FULCRUM_OUTPUT_mean_batch] =
         point->solution.mean_batch * point->replicas.steps_per_request;
@@ -209,7 +247,8 @@ static void fill_values(const struct solved_point *point, double *value)
     value[FULCRUM_OUTPUT_allreduce_s] = trains ? step->exposed_s : FULCRUM_UNKNOWN;
     value[FULCRUM_OUTPUT_cpu_thread_busy_frac] = point->solution.cpu_thread_busy_frac;
     value[FULCRUM_OUTPUT_cpu_core_busy_frac] = point->solution.cpu_core_busy_frac;
-    value[FULCRUM_OUTPUT_host_busy_frac] = point->solution.host_busy_frac;
+    value[FULCRUM_OUTPUT_host_busy_frac] =
+        has_agents ? FULCRUM_UNKNOWN : point->solution.host_busy_frac;
     value[FULCRUM_OUTPUT_gpu_busy_frac] = point->solution.gpu_busy_frac;
     value[FULCRUM_OUTPUT_gpu_inference_busy_frac] =
         point->solution.gpu_inference_busy_frac;
@@ -219,6 +258,7 @@ static void fill_values(const struct solved_point *point, double *value)
     value[FULCRUM_OUTPUT_gpu_residence_s] = point->solution.residence.gpu_s;
     value[FULCRUM_OUTPUT_delay_s] = point->solution.residence.delay_s;
     fill_watts(point, value);
+    fill_agents(point, value);
     /* The paper's metric: hardware threads / SMs, of the machine and of the run. */
     const struct fulcrum_machine *machine = &point->design.machine;
     double threads = machine->cpu.thread_count;

@@ -43,7 +43,15 @@
     X(steps_per_j_system,             "1/J", "steps per system joule",         "performance per system watt")                                                       \
     X(cpu_gpu_ratio_machine,          "",    NULL,                             "hardware threads / SMs, whole machine")                                             \
     X(cpu_gpu_ratio_used,             "",    "CPU/GPU ratio",                  "hardware threads / SMs of the run")                                                 \
-    X(actor_threads_per_learner_core, "",    "actor threads per learner core", "threads open to actors / cores of a CPU learner")
+    X(actor_threads_per_learner_core, "",    "actor threads per learner core", "threads open to actors / cores of a CPU learner") \
+    X(trajectories_per_s,             "1/s", "trajectories",                   "of agents, from start to end")                                                         \
+    X(tokens_per_s,                   "1/s", "tokens",                         "decoded")                                                                              \
+    X(train_period_s,                 "s",  "between training steps",         "of agents: from one training step to the next")                                        \
+    X(staleness,                      "",   NULL,                             "training steps that end while a trajectory is under way")                              \
+    X(sandbox_count,                  "",   NULL,                             "of agents: trajectories that have been begun and have not ended")                      \
+    X(cores_per_gpu,                  "",   "CPU cores per rollout GPU",      "of agents: cores / GPUs that decode")                                                  \
+    X(trajectory_system_j,        "J",  "energy of a trajectory, system", "behind the plug")                                                                      \
+    X(token_system_j,             "J",  NULL,                             "behind the plug, a decoded token")
 /* clang-format on */
 
 enum fulcrum_predicted {

@@ -869,7 +869,8 @@ struct fulcrum_power fulcrum_power_of(const struct fulcrum_design *design,
                                             design->workload.training.sm_active_frac *
                                             replicas->train_active_frac);
             double inferring = solution->gpu_inference_busy_frac *
-                               design->workload.network.sm_active_frac;
+                               design->workload.network.sm_active_frac *
+                               replicas->inference_active_frac;
             power.sm_active_frac =
                 (learners * training + others * inferring) / design->run.gpu_count;
             power.gpu_w = learners * gpu_power(design, training) +

@@ -3,6 +3,7 @@
 #ifndef FULCRUM_MODEL_PREDICT_TO_NETWORK_H
 #define FULCRUM_MODEL_PREDICT_TO_NETWORK_H
 
+#include "model/agent/agent.h"
 #include "model/design/cluster.h"
 #include "model/design/design.h"
 #include "model/network/network.h"
@@ -112,6 +113,27 @@ struct fulcrum_step fulcrum_step_lengthened(
  */
 double fulcrum_node_transfer_s(double byte, const struct fulcrum_link *reference,
     const struct fulcrum_link *target);
+
+/* Trajectories of agents; docs/model.md "Agents". */
+
+/*
+ * The agents of a design that fulcrum_design_check accepts: GPUs of all machines decode
+ * or train together, threads of all machines run calls.
+ *   fails    FULCRUM_ERR_INFEASIBLE (memory), FULCRUM_ERR_UNSUPPORTED
+ */
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_design_to_agents(
+    const struct fulcrum_design *design, struct fulcrum_agent_network *out,
+    struct fulcrum_error *err);
+
+/*
+ * Solves them, and tells the solution as that of actors whose steps are turns.
+ *   replicas as far as power needs them
+ *   fails    as fulcrum_design_to_agents and fulcrum_agent_solve
+ */
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_agents_solve(
+    const struct fulcrum_design *design, const struct fulcrum_solver_options *options,
+    struct fulcrum_replicas *replicas, struct fulcrum_agent_solution *agents,
+    struct fulcrum_solution *out, struct fulcrum_error *err);
 
 /* Solving replicas whose server pauses between batches, and pays for it. */
 

@@ -309,6 +309,14 @@ static const enum fulcrum_sense senses[FULCRUM_OUTPUT_COUNT] = {
     LESS(cpu_gpu_ratio_machine),
     LESS(cpu_gpu_ratio_used),
     LESS(actor_threads_per_learner_core),
+    MORE(trajectories_per_s),
+    MORE(tokens_per_s),
+    LESS(train_period_s),
+    LESS(staleness),
+    LESS(sandbox_count),
+    LESS(cores_per_gpu),
+    LESS(trajectory_system_j),
+    LESS(token_system_j),
 };
 
 enum fulcrum_sense fulcrum_output_sense(size_t output)
