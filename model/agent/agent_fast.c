@@ -33,11 +33,16 @@ struct flow {
 /* Up to so many are convolved. */
 enum { FEW = 64 };
 
+/* Numbers below which weights are summed one by one, where the largest is below
+ * LOW_MODE. */
+enum { SINGLY = 96 };
+
 struct field {
     const struct fulcrum_agent_network *network;
     struct fulcrum_agent_rates rates;
-    double work_s[STATIONS]; /* of one alone; 0: never there */
-    double most_per_s;       /* no x reaches it */
+    double each_s[STATIONS][SINGLY]; /* 1 / rate of so many there; 0: never there */
+    double work_s[STATIONS];         /* of one alone; 0: never there */
+    double most_per_s;               /* no x reaches it */
     /* Of a start, where trajectories pass it before they get on at the same time; 0: it
      * is a part of that. */
     double queue_s;
@@ -47,14 +52,23 @@ static void field_init(
     struct field *field, const struct fulcrum_agent_network *network, bool has_starts)
 {
     const struct fulcrum_agent_decode *decode = &network->decode;
-    *field = (struct field){.network = network,
-        .rates = fulcrum_agent_rates_of(network),
-        .most_per_s = (double)INFINITY};
+    field->network = network;
+    field->rates = fulcrum_agent_rates_of(network);
+    field->most_per_s = (double)INFINITY;
+    field->queue_s = 0.0;
     const struct fulcrum_agent_rates *rates = &field->rates;
     const double work_s[STATIONS] = {has_starts ? network->trajectory.start_s : 0.0,
         fulcrum_agent_decode_s(rates, 1.0),
         rates->tool_s / fulcrum_cpu_capacity(&network->cpu, 1.0), rates->delay_s};
     memcpy(field->work_s, work_s, sizeof work_s);
+    for (size_t i = 0; i < STATIONS; i++) {
+        for (size_t j = 1; j < SINGLY; j++) {
+            double n = (double)j;
+            field->each_s[i][j] = !(work_s[i] > 0.0) ? 0.0
+                                  : i == DELAY       ? work_s[DELAY] / n
+                                                     : 1.0 / rate_ofs[i](rates, n);
+        }
+    }
     if (work_s[DECODE] > 0.0) {
         double limit = rates->shared_s > 0.0 ? decode->instance_count / rates->shared_s
                                              : (double)INFINITY;
@@ -85,12 +99,11 @@ static double alone_s_of(const struct field *field)
 
 static void convolve(const double *a, const double *b, size_t count, double *out)
 {
-    for (size_t n = 0; n < count; n++) {
-        double sum = 0.0;
-        for (size_t j = 0; j <= n; j++) {
-            sum += a[j] * b[n - j];
+    memset(out, 0, count * sizeof *out);
+    for (size_t j = 0; j < count && (j == 0 || a[j] > 0.0); j++) {
+        for (size_t n = j; n < count; n++) {
+            out[n] += a[j] * b[n - j];
         }
-        out[n] = sum;
     }
 }
 
@@ -98,16 +111,9 @@ static void convolve(const double *a, const double *b, size_t count, double *out
 static void weigh(
     const struct field *field, size_t station, double x, size_t count, double *out)
 {
-    bool is_visited = field->work_s[station] > 0.0;
     out[0] = 1.0;
     for (size_t j = 1; j < count; j++) {
-        double n = (double)j;
-        out[j] = 0.0;
-        if (is_visited) {
-            double per_s = station == DELAY ? n / field->work_s[DELAY]
-                                            : rate_ofs[station](&field->rates, n);
-            out[j] = out[j - 1] * x / per_s;
-        }
+        out[j] = out[j - 1] * x * field->each_s[station][j];
     }
 }
 
@@ -123,34 +129,52 @@ static double mean_in(const double *own, const double *others, size_t n)
     return sum / whole;
 }
 
+/* Of the one station whose weights are `own`, at each number of all. */
+static void add_means(const double *own, const double *others, size_t station,
+    size_t count, struct flow *flows)
+{
+    for (size_t n = 1; n < count; n++) {
+        flows[n].at[station] = mean_in(own, others, n);
+    }
+}
+
 /* All numbers up to count - 1 at once: `flows` has room for so many, the first is 0.
- * `room`: (2 STATIONS + 1) count numbers. */
+ * `room`: (STATIONS + 4) count numbers. */
 static void convolve_all(
     const struct field *field, size_t count, double *room, struct flow *flows)
 {
     double *of[STATIONS];
-    double *pair[2] = {room + STATIONS * count, room + (STATIONS + 1) * count};
-    double *all = room + (STATIONS + 2) * count;
-    double *others = room + (STATIONS + 3) * count;
+    double *unbound = room + STATIONS * count; /* at starts and delays */
+    double *bound = unbound + count;           /* decoding and at tools */
+    double *all = bound + count;
+    double *others = all + count;
     double x = fulcrum_min(field->most_per_s, (double)(count - 1) / alone_s_of(field));
     for (size_t i = 0; i < STATIONS; i++) {
         of[i] = room + i * count;
         weigh(field, i, x, count, of[i]);
     }
-    convolve(of[STARTS], of[DELAY], count, pair[0]);
-    convolve(of[DECODE], of[TOOLS], count, pair[1]);
-    convolve(pair[0], pair[1], count, all);
+    convolve(of[STARTS], of[DELAY], count, unbound);
+    convolve(of[TOOLS], of[DECODE], count, bound);
+    convolve(unbound, bound, count, all);
     for (size_t n = 0; n < count; n++) {
-        flows[n].n = (double)n;
-        flows[n].per_s = n > 0 ? x * all[n - 1] / all[n] : 0.0;
+        double per_s = n > 0 ? x * all[n - 1] / all[n] : 0.0;
+        /* Nobody waits for a delay: by Little's law. */
+        flows[n] = (struct flow){.n = (double)n,
+            .per_s = per_s,
+            .at = {[DELAY] = per_s * field->work_s[DELAY]}};
     }
-    for (size_t i = 0; i < STATIONS; i++) {
-        static const size_t partner[STATIONS] = {DELAY, TOOLS, DECODE, STARTS};
-        bool is_first = i == STARTS || i == DELAY;
-        convolve(of[partner[i]], pair[is_first ? 1 : 0], count, others);
-        for (size_t n = 0; n < count; n++) {
-            flows[n].at[i] = n > 0 ? mean_in(of[i], others, n) : 0.0;
-        }
+    if (field->work_s[STARTS] > 0.0) {
+        convolve(of[DELAY], bound, count, others);
+        add_means(of[STARTS], others, STARTS, count, flows);
+    }
+    if (field->work_s[DECODE] > 0.0) {
+        convolve(of[TOOLS], unbound, count, others);
+        add_means(of[DECODE], others, DECODE, count, flows);
+    }
+    for (size_t n = 1; n < count; n++) {
+        const double *at = flows[n].at;
+        double rest = (double)n - at[STARTS] - at[DECODE] - at[DELAY];
+        flows[n].at[TOOLS] = field->work_s[TOOLS] > 0.0 ? fulcrum_max(0.0, rest) : 0.0;
     }
 }
 
@@ -163,12 +187,13 @@ struct moments {
     double origin;
 };
 
+/* `weights` at its beginning, middle and end. */
 static void add_block(
-    struct moments *moments, double from, double width, const double log_weight[3])
+    struct moments *moments, double from, double width, const double weights[3])
 {
     static const double shares[3] = {1.0 / 6.0, 4.0 / 6.0, 1.0 / 6.0};
     for (int i = 0; i < 3; i++) {
-        double weight = shares[i] * fabs(width) * exp(log_weight[i]);
+        double weight = shares[i] * fabs(width) * weights[i];
         double at = from + 0.5 * (double)i * width - moments->origin;
         moments->sum += weight;
         moments->first += weight * at;
@@ -176,14 +201,13 @@ static void add_block(
     }
 }
 
-/* Numbers below which weights are summed one by one, where the largest is below that.
- */
-enum { SINGLY = 96 };
-#define LOW_MODE   48.0
-#define LN_NOTHING (-20.0)
-#define BLOCK_FALL 0.7 /* of a logarithm, at most */
-#define BLOCK_GROW 1.5
-#define FARTHEST   64.0 /* times all trajectories: c(n) may fall for ever */
+#define MODE_WITHIN 0.03
+#define LOW_MODE    48.0
+#define LN_NOTHING  (-14.0)
+#define NOTHING     1e-9
+#define BLOCK_FALL  1.0 /* of a logarithm, at most */
+#define BLOCK_GROW  1.5
+#define FARTHEST    64.0 /* times all trajectories: c(n) may fall for ever */
 
 /* One station that sees trajectories come at a rate x. */
 struct visited {
@@ -205,6 +229,7 @@ static void march(const struct visited *visited, double from, double width,
     double log_weight, struct moments *moments)
 {
     double farthest = FARTHEST * visited->rates->network->live_count + SINGLY;
+    double begin = exp(log_weight);
     while (log_weight > LN_NOTHING && from > 0.0 && from < farthest) {
         double half = 0.5 * width;
         double near = half * log_slope(visited, from + 0.5 * half + 0.5);
@@ -213,15 +238,18 @@ static void march(const struct visited *visited, double from, double width,
             continue;
         }
         double far = half * log_slope(visited, from + 1.5 * half + 0.5);
-        const double logs[3] = {log_weight, log_weight + near, log_weight + near + far};
-        add_block(moments, from, width, logs);
+        double middle = begin * exp(near);
+        double end = middle * exp(far);
+        const double weights[3] = {begin, middle, end};
+        add_block(moments, from, width, weights);
         from += width;
-        log_weight = logs[2];
+        log_weight += near + far;
+        begin = end;
         width *= BLOCK_GROW;
     }
 }
 
-/* The largest whole n whose rate does not exceed x, where rates rise. */
+/* A whole n near the largest whose rate does not exceed x, where rates rise. */
 static double mode_of(const struct visited *visited)
 {
     double low = 0.0;
@@ -230,7 +258,7 @@ static double mode_of(const struct visited *visited)
         low = high;
         high *= 2.0;
     }
-    while (high - low > 1.0) {
+    while (high - low > fulcrum_max(1.0, MODE_WITHIN * high)) {
         double middle = floor(0.5 * (low + high));
         if (visited->rate(visited->rates, middle) <= visited->x) {
             low = middle;
@@ -241,15 +269,22 @@ static double mode_of(const struct visited *visited)
     return low;
 }
 
-static void sum_singly(const struct visited *visited, struct moments *moments)
+static void sum_singly(
+    const struct visited *visited, const double *each_s, struct moments *moments)
 {
     double weight = 1.0;
     *moments = (struct moments){.sum = 1.0};
-    for (int j = 1; j < SINGLY && weight > 0.0; j++) {
-        weight *= visited->x / visited->rate(visited->rates, (double)j);
+    for (int j = 1; j < SINGLY; j++) {
+        double n = (double)j;
+        double next = weight * visited->x * each_s[j];
+        bool falls = next < weight;
+        weight = next;
         moments->sum += weight;
-        moments->first += weight * (double)j;
-        moments->second += weight * (double)j * (double)j;
+        moments->first += weight * n;
+        moments->second += weight * n * n;
+        if (falls && weight * n < NOTHING * moments->sum) {
+            return;
+        }
     }
     /* The middle between the last one and the next. */
     double log_weight = log(weight) + 0.5 * log_slope(visited, (double)SINGLY);
@@ -263,7 +298,7 @@ static void sum_around(
     double apart = 0.05 * mode;
     double curvature =
         (log_slope(visited, mode) - log_slope(visited, mode + apart)) / apart;
-    double width = curvature > 0.0 ? 0.5 / sqrt(curvature) : apart;
+    double width = curvature > 0.0 ? 1.0 / sqrt(curvature) : apart;
     width = fulcrum_max(1.0, width);
     march(visited, mode, width, 0.0, moments);
     march(visited, mode, -width, 0.0, moments);
@@ -281,7 +316,7 @@ static void occupy(
     double mode = mode_of(&visited);
     struct moments moments;
     if (mode < LOW_MODE) {
-        sum_singly(&visited, &moments);
+        sum_singly(&visited, field->each_s[station], &moments);
     } else {
         sum_around(&visited, mode, &moments);
     }
@@ -307,19 +342,23 @@ static void occupy_all(
     }
 }
 
-#define RATE_TOLERANCE 1e-7
+#define RATE_TOLERANCE 1e-5
 enum { ROUNDS_MOST = 60 };
 
 /*
  * The throughput of n: G(n - 1) / G(n), where ln G(n) = ln Z(x) - n ln x - ln(2 pi V) /
  * 2 at the x that gives n. That is x at n - 1/2, and half of what ln V rises by.
+ *   guess    of x; 0: none
  */
-static void find_flow(const struct field *field, double n, struct flow *out)
+static void find_flow(
+    const struct field *field, double n, double guess, struct flow *out)
 {
     double wanted = n - 0.5;
     double low = 0.0;
     double high = fulcrum_min(field->most_per_s, wanted / alone_s_of(field));
-    double x = high < field->most_per_s ? high : high * (1.0 - 1.0 / (n + 1.0));
+    double x = guess > 0.0 && guess < high ? guess
+               : high < field->most_per_s  ? high
+                                           : high * (1.0 - 1.0 / (n + 1.0));
     double variance = 0.0;
     for (int round = 0; round < ROUNDS_MOST; round++) {
         occupy_all(field, x, out, &variance);
@@ -383,12 +422,12 @@ static struct flow steady_flow(const struct field *field, double n)
 {
     struct flow flow;
     if (n <= (double)FEW) {
-        double room[(2 * STATIONS + 1) * (FEW + 1)];
+        double room[(STATIONS + 4) * (FEW + 1)];
         struct flow flows[FEW + 1];
         convolve_all(field, (size_t)n + 1, room, flows);
         return flows[(size_t)n];
     }
-    find_flow(field, n, &flow);
+    find_flow(field, n, 0.0, &flow);
     return flow;
 }
 
@@ -402,10 +441,12 @@ struct curve {
     struct flow nodes[NODES_MOST]; /* 0, 1, ... FEW, then by NODE_GROWTH or so */
 };
 
-/* Beyond a few, rates are tried that hold about so many: none has to be hit. */
-static void curve_init(struct curve *curve, const struct field *field, double most)
+/* Beyond a few, rates are tried that hold about so many: none has to be hit.
+ *   known    a flow of the same field; NULL: none is */
+static void curve_init(struct curve *curve, const struct field *field, double most,
+    const struct flow *known)
 {
-    double room[(2 * STATIONS + 1) * (FEW + 1)];
+    double room[(STATIONS + 4) * (FEW + 1)];
     size_t few = most < FEW ? (size_t)most : FEW;
     convolve_all(field, few + 1, room, curve->nodes);
     curve->count = few + 1;
@@ -429,8 +470,13 @@ static void curve_init(struct curve *curve, const struct field *field, double mo
         double step = (1.0 - 1.0 / NODE_GROWTH) * x * node->n / variance;
         x = fulcrum_min(x + step, 0.5 * (x + field->most_per_s));
     }
-    if (most > (double)few) {
-        find_flow(field, most, &curve->nodes[curve->count++]);
+    struct flow *last = &curve->nodes[curve->count];
+    if (most > (double)few && known != NULL && known->n >= most) {
+        *last = *known;
+        curve->count++;
+    } else if (most > (double)few) {
+        find_flow(field, most, x, last);
+        curve->count++;
     }
 }
 
@@ -606,17 +652,24 @@ static void set_loads(const struct field *field, const double at_s[STATIONS],
  * together, and a trainer that waits for them waits for whole ones. Time goes by in
  * steps of equal progress: a part of a mean trajectory for each that is under way.
  */
-enum { AGES = 512, LANES = 4 };
-#define PROGRESS 0.0625 /* of a step, at least */
+/* Old ages are looked at in blocks: what began in one ends evenly. */
+enum { FINE = 64, BLOCK = 8, BLOCKS = 55, AGES = FINE + BLOCK * BLOCKS };
+enum { KEPT = AGES + BLOCK };
+#define PROGRESS  0.0833 /* of a step, at least */
+#define LAST_FRAC 1e-4   /* of groups, and tenfold of batches: these end at one age */
 
 struct ages {
     const struct field *field;
     const struct curve *curve;
-    size_t count;            /* of ages */
-    double progress;         /* of a step */
-    double ending[AGES];     /* share that ends at each age */
-    double completing[AGES]; /* the same of groups: the last of each ends */
-    double begun[2 * AGES];  /* the latest first, from `at` on */
+    bool is_single; /* groups are of one */
+    size_t block_count;
+    double progress; /* of a step */
+    /* Share that ends at each age, then at one age of each block; the same of groups:
+     * the last of each ends. */
+    double ending[FINE + BLOCKS];
+    double completing[FINE + BLOCKS];
+    double begun[2 * KEPT];  /* the latest first, from `at` on */
+    double totals[2 * KEPT]; /* likewise, with all that were begun before */
     size_t at;
     double starting; /* one after the other, as many at once as may */
     double started;  /* in the last step: they go on in the next */
@@ -628,27 +681,34 @@ struct ages {
     double ended_s;
 };
 
-static void ages_init(struct ages *ages, const struct size_law *law, double group_size)
+static void ages_init(
+    struct ages *ages, const struct size_law *law, double group_size, double last_frac)
 {
     bool starts = ages->field->queue_s > 0.0;
     /* Begun at the start of a step, replaced at the start of another; who is started
      * during one goes on half of it later. */
-    double first = starts ? 2.0 : 1.5;
+    double first = starts ? 1.0 : 0.5;
     double below = 0.0;
     double groups_below = 0.0;
+    size_t age = 0;
     size_t k = 0;
-    for (; k + 1 < AGES && below < 1.0 - 1e-5; k++) {
-        double u = ((double)k + first) * ages->progress;
+    while (k < FINE + BLOCKS && (k < FINE || 1.0 - below > last_frac)) {
+        size_t width = k < FINE ? 1 : BLOCK;
+        age += width;
+        double u = ((double)age + first) * ages->progress;
         double next = 1.0 - above_normal((log(u) - law->mu) / law->sigma);
-        double groups_next = pow(next, group_size);
-        ages->ending[k] = next - below;
-        ages->completing[k] = groups_next - groups_below;
+        next = k + 1 == FINE + BLOCKS ? 1.0 : next;
+        double groups_next = group_size > 1.0 ? pow(next, group_size) : next;
+        ages->ending[k] = (next - below) / (double)width;
+        ages->completing[k] = (groups_next - groups_below) / (double)width;
         below = next;
         groups_below = groups_next;
+        k++;
     }
-    ages->ending[k] = 1.0 - below;
-    ages->completing[k] = 1.0 - groups_below;
-    ages->count = k + 1;
+    ages->ending[k - 1] += (1.0 - below) / (k > FINE ? BLOCK : 1);
+    ages->completing[k - 1] += (1.0 - groups_below) / (k > FINE ? BLOCK : 1);
+    ages->block_count = k - FINE;
+    ages->is_single = !(group_size > 1.0);
 }
 
 static double under_way(const struct ages *ages)
@@ -668,29 +728,42 @@ static double started_in(const struct ages *ages, double time_s)
     return limit > 0.0 ? fulcrum_min(all, limit * time_s / start_s) : all;
 }
 
+/* `count`: a multiple of 4. */
+static double dot(const double *a, const double *b, size_t count)
+{
+    double sum[4] = {0.0};
+    for (size_t k = 0; k < count; k += 4) {
+        sum[0] += a[k] * b[k];
+        sum[1] += a[k + 1] * b[k + 1];
+        sum[2] += a[k + 2] * b[k + 2];
+        sum[3] += a[k + 3] * b[k + 3];
+    }
+    return (sum[0] + sum[1]) + (sum[2] + sum[3]);
+}
+
 /* One step, in which `begun` join those under way. Returns its time. */
 static double ages_step(struct ages *ages, double begun)
 {
-    ages->at = ages->at > 0 ? ages->at - 1 : AGES - 1;
+    double total = ages->totals[ages->at];
+    ages->at = ages->at > 0 ? ages->at - 1 : KEPT - 1;
     ages->starting += begun;
     if (!(ages->field->queue_s > 0.0)) {
         ages->started = ages->starting;
         ages->starting = 0.0;
     }
-    ages->begun[ages->at] = ages->started;
-    ages->begun[ages->at + AGES] = ages->started;
+    ages->begun[ages->at] = ages->begun[ages->at + KEPT] = ages->started;
+    ages->totals[ages->at] = ages->totals[ages->at + KEPT] = total + ages->started;
     ages->n += ages->started;
     ages->started = 0.0;
     const double *window = ages->begun + ages->at;
-    double sums[2][LANES] = {{0.0}};
-    for (size_t k = 0; k < ages->count; k += LANES) {
-        for (size_t i = 0; i < LANES; i++) {
-            sums[0][i] += window[k + i] * ages->ending[k + i];
-            sums[1][i] += window[k + i] * ages->completing[k + i];
-        }
+    double ended = dot(window, ages->ending, FINE);
+    double ready = ages->is_single ? ended : dot(window, ages->completing, FINE);
+    const double *totals = ages->totals + ages->at + FINE;
+    for (size_t k = 0; k < ages->block_count; k++) {
+        double block = totals[k * BLOCK] - totals[(k + 1) * BLOCK];
+        ended += block * ages->ending[FINE + k];
+        ready += block * ages->completing[FINE + k];
     }
-    double ended = (sums[0][0] + sums[0][1]) + (sums[0][2] + sums[0][3]);
-    double ready = (sums[1][0] + sums[1][1]) + (sums[1][2] + sums[1][3]);
     double there = fulcrum_max(1.0, ages->n);
     struct flow flow = flow_of(ages->curve, there);
     double time_s = ages->progress * there / flow.per_s;
@@ -775,7 +848,8 @@ static void solve_batches(const struct field *field, const struct curve *curve,
         struct ages ages = {.field = field,
             .curve = curve,
             .progress = fulcrum_max(PROGRESS, turns / STEPS_PER_CYCLE)};
-        ages_init(&ages, &law, 1.0);
+        ages_init(&ages, &law, 1.0,
+            fulcrum_min(LAST_FRAC, 10.0 * LAST_FRAC / trainer->batch_size));
         ages_drain(&ages, trainer->batch_size - even, rest_s, &drain);
     } else {
         drain = drain_of(curve, &law, live, rest_s);
@@ -957,7 +1031,7 @@ static void solve_stream(const struct field *field, const struct curve *curve,
         .lost_s = lost_s(field, flow),
         .trained_s = (double)INFINITY};
     struct ages *ages = &stream.ages;
-    ages_init(ages, &law, trainer->group_size);
+    ages_init(ages, &law, trainer->group_size, LAST_FRAC / trainer->group_size);
     double before = 0.0; /* cycles */
     double turned = 0.0; /* generations */
     bool is_done = false;
@@ -1067,7 +1141,8 @@ void fulcrum_agent_fast(
         field.queue_s = network->trajectory.start_s;
         field_init(&started, network, false);
     }
-    curve_init(&curve, &started, network->live_count);
+    bool is_same = !(field.work_s[STARTS] > started.work_s[STARTS]);
+    curve_init(&curve, &started, flow.n, is_same ? &flow : NULL);
     if (is_steady) {
         solve_steady_stream(&field, &curve, &flow, out);
     } else if (is_stream) {
