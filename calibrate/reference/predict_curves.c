@@ -19,8 +19,10 @@
 
 #include "calibrate/fit/fit_forms.h"
 #include "calibrate/reference/validation.h"
+#include "model/agent/agent.h"
 #include "model/design/cluster.h"
 #include "model/design/scale.h"
+#include "model/predict/to_network.h"
 #include "model/try.h"
 
 /* Two for the fit, one between or beyond them to be predicted. */
@@ -707,6 +709,166 @@ static enum fulcrum_status predict_node_counts(
     return FULCRUM_OK;
 }
 
+/* decoding: docs/model.md "Agents", (A1). Each point is predicted from all others. */
+
+/*
+ * Three numbers for curves of three points and more: the exponent has a prior, of
+ * mixture-of-experts models as of dense ones. It and the noise were chosen on half of
+ * the groups of ML.ENERGY's table.
+ */
+static const double decode_noise_rel = 0.05;
+static const double exponent_start = 0.85;
+static const double exponent_sd = 0.15;
+static const double active_start = 0.15; /* exponent of SM activity */
+static const double active_sd = 0.15;
+
+/* Bounds of times, over where they start. */
+#define LEAST_REL 1e-4
+#define MOST_REL  100.0
+
+enum { PER_TOKEN, PER_ITEM, EXPONENT, DECODE_PARAMETERS };
+enum { ACTIVE, ACTIVE_EXPONENT, WATT_PARAMETERS };
+
+/* Tokens per second of one instance with `in_flight` on it. */
+static double decode_rate(
+    const double *parameter, double in_flight, const void *context)
+{
+    const struct fulcrum_agent_rates rates = {.fixed_s = parameter[PER_TOKEN],
+        .item_s = parameter[PER_ITEM],
+        .item_exponent = parameter[EXPONENT]};
+    (void)context;
+    return in_flight / fulcrum_agent_decode_s(&rates, in_flight);
+}
+
+/* Of one GPU of the instance. */
+static double decode_watts(
+    const double *parameter, double in_flight, const void *context)
+{
+    double active = parameter[ACTIVE] * pow(in_flight, parameter[ACTIVE_EXPONENT]);
+    return fulcrum_gpu_power(context, fmin(active, 1.0), 1.0);
+}
+
+/* What is fitted to one quantity of a curve. */
+struct decode_form {
+    read_point *read;
+    double (*value)(const double *parameter, double in_flight, const void *context);
+    size_t parameter_count;
+    struct fulcrum_fit_parameter parameter[DECODE_PARAMETERS];
+};
+
+/* The reading `out_of`, from the others of the curve. */
+static enum fulcrum_status predict_left_out(struct curve *curve,
+    const struct decode_form *form, size_t out_of, struct fulcrum_error *err)
+{
+    struct fulcrum_fit_result fit;
+    size_t count = 0;
+    for (size_t i = 0; i < curve->count; i++) {
+        if (i != out_of) {
+            curve->x[count] = curve->readings[i].x;
+            curve->y[count++] = curve->readings[i].y;
+        }
+    }
+    const struct fulcrum_fit_problem problem = {
+        .points = {curve->first->series, curve->x, curve->y, count},
+        .model = form->value,
+        .context = &curve->reference->design.machine.gpu,
+        .parameter = form->parameter,
+        .parameter_count = form->parameter_count,
+        .noise_rel = decode_noise_rel,
+        .start_count = 3,
+        .loss = FULCRUM_FIT_SQUARES};
+    TRY(fulcrum_fit(&fit, &problem, err));
+    double found[DECODE_PARAMETERS];
+    for (size_t i = 0; i < form->parameter_count; i++) {
+        found[i] = fit.parameter[i].value;
+    }
+    double in_flight = curve->readings[out_of].x;
+    double predicted = form->value(found, in_flight, problem.context);
+    double slope[DECODE_PARAMETERS];
+    for (size_t i = 0; i < form->parameter_count; i++) {
+        double kept = found[i];
+        double step = kept > 0.0 ? 1e-4 * kept : 1e-4;
+        found[i] = kept + step;
+        double changed = form->value(found, in_flight, problem.context);
+        slope[i] = log(changed / predicted) / step;
+        found[i] = kept;
+    }
+    struct fulcrum_compared *item =
+        add_prediction(curve, &curve->readings[out_of], predicted);
+    double error_rel = fulcrum_fit_error(&fit, slope);
+    set_interval_rel(
+        item, quantile((double)count - (double)form->parameter_count) *
+                  hypot(isnan(error_rel) ? 0.0 : error_rel, fit.noise_rel));
+    return FULCRUM_OK;
+}
+
+static enum fulcrum_status read_in_flight(
+    const struct curve *curve, struct reading *reading, struct fulcrum_error *err)
+{
+    static const struct range numbers = {1, (double)INFINITY, "at least 1"};
+    TRY(read_place(curve, reading, "in_flight", &numbers, err));
+    return read_observed(curve, reading, "tokens_per_s", "tokens_per_s", err);
+}
+
+static enum fulcrum_status read_watts_in_flight(
+    const struct curve *curve, struct reading *reading, struct fulcrum_error *err)
+{
+    TRY(read_in_flight(curve, reading, err));
+    return read_observed(curve, reading, "watts_per_gpu", "watts_per_gpu", err);
+}
+
+static enum fulcrum_status predict_decoding(
+    struct curve *curve, struct fulcrum_error *err)
+{
+    TRY(read_curve(curve, read_in_flight, "numbers in flight", 0, err));
+    const struct reading *last = &curve->readings[curve->count - 1];
+    double token_s = curve->readings[0].x / curve->readings[0].y;
+    double item_s = 1.0 / last->y;
+    const struct fulcrum_fit_parameter per_token = {.name = "per_token_s",
+        .scale = FULCRUM_SCALE_LINEAR,
+        .low = LEAST_REL * token_s,
+        .high = MOST_REL * token_s,
+        .start = 0.7 * token_s,
+        .start_step = 0.3 * token_s};
+    const struct fulcrum_fit_parameter per_item = {.name = "per_item_s",
+        .scale = FULCRUM_SCALE_LINEAR,
+        .low = LEAST_REL * item_s,
+        .high = MOST_REL * item_s,
+        .start = item_s,
+        .start_step = 0.5 * item_s};
+    const struct fulcrum_fit_parameter exponent = {.name = "item_exponent",
+        .scale = FULCRUM_SCALE_LINEAR,
+        .low = 0.05,
+        .high = 1.0,
+        .start = exponent_start,
+        .prior_sd = exponent_sd};
+    const struct fulcrum_fit_parameter active = {.name = "sm_active_frac",
+        .scale = FULCRUM_SCALE_LINEAR,
+        .low = 1e-3,
+        .high = 1.0,
+        .start = 0.4,
+        .start_step = 0.2};
+    const struct fulcrum_fit_parameter active_exponent = {.name = "active_exponent",
+        .scale = FULCRUM_SCALE_LINEAR,
+        .high = 2.0,
+        .start = active_start,
+        .prior_sd = active_sd};
+    const struct decode_form forms[] = {{read_in_flight, decode_rate, DECODE_PARAMETERS,
+                                            {per_token, per_item, exponent}},
+        {read_watts_in_flight, decode_watts, WATT_PARAMETERS,
+            {active, active_exponent}}};
+    for (size_t k = 0; k < sizeof forms / sizeof forms[0]; k++) {
+        curve->count = 0;
+        curve->fitted_count = 0;
+        TRY(read_curve(curve, forms[k].read, "numbers in flight", 0, err));
+        for (size_t i = 0; i < curve->count; i++) {
+            curve->readings[i].is_fitted = false;
+            TRY(predict_left_out(curve, &forms[k], i, err));
+        }
+    }
+    return FULCRUM_OK;
+}
+
 struct curve_kind {
     const char *needed[2]; /* fields of the design */
     enum fulcrum_status (*predict)(struct curve *curve, struct fulcrum_error *err);
@@ -720,6 +882,8 @@ static const struct curve_kind curve_kinds[FULCRUM_PREDICTOR_COUNT] = {
     [FULCRUM_PREDICTOR_SERVER_POWER] = {{NULL}, predict_loads},
     [FULCRUM_PREDICTOR_SM_SCALING] = {{"machine.gpu.sm_count"}, predict_sm_counts},
     [FULCRUM_PREDICTOR_NODE_SCALING] = {{NULL}, predict_node_counts},
+    [FULCRUM_PREDICTOR_DECODING] = {{"machine.gpu.idle_w", "machine.gpu.dynamic_w"},
+        predict_decoding},
 };
 
 enum fulcrum_status fulcrum_predict_curves(

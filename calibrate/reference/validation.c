@@ -23,6 +23,7 @@ static const struct {
     [FULCRUM_PREDICTOR_SERVER_POWER] = {fulcrum_predict_curves, NULL},
     [FULCRUM_PREDICTOR_SM_SCALING] = {fulcrum_predict_curves, NULL},
     [FULCRUM_PREDICTOR_NODE_SCALING] = {fulcrum_predict_curves, NULL},
+    [FULCRUM_PREDICTOR_DECODING] = {fulcrum_predict_curves, NULL},
     [FULCRUM_PREDICTOR_SERVER_PRIOR] = {fulcrum_predict_watts, NULL},
     [FULCRUM_PREDICTOR_GPU_PARTS] = {fulcrum_predict_parts,
         "identity: serving_gpu_util_gain_mean_frac, which the SMs that simulation "

@@ -13,6 +13,9 @@
 
 /* Largest networks that --method product-form takes, and that auto takes to it: those
  * are solved sooner than simulated. */
+/* Half width of what auto wants unless told: equations that are not flagged have it. */
+#define DEFAULT_HALF_WIDTH_REL 0.035
+
 #define EXACT_MOST 20000.0
 #define EXACT_SOON 4000.0
 
@@ -234,8 +237,8 @@ enum fulcrum_status fulcrum_agent_solve(const struct fulcrum_agent_network *netw
     const struct fulcrum_solver_options *options, struct fulcrum_agent_solution *out,
     struct fulcrum_error *err)
 {
-    double half_width_rel =
-        options->half_width_rel > 0.0 ? options->half_width_rel : 0.01;
+    double half_width_rel = options->half_width_rel > 0.0 ? options->half_width_rel
+                                                          : DEFAULT_HALF_WIDTH_REL;
     switch (options->method) {
     case FULCRUM_METHOD_PRODUCT_FORM:
         return fulcrum_agent_product_form(network, out, err);

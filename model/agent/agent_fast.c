@@ -1065,7 +1065,7 @@ static void solve_stream(const struct field *field, const struct curve *curve,
 /* Relative errors of throughput that 95 of 100 random networks stay below:
  * docs/model.md "Agents". */
 #define ALONE_ERROR_REL       0.01
-#define TRAINED_ERROR_REL     0.05
+#define TRAINED_ERROR_REL     0.035
 #define LONG_VISITS_ERROR_REL 0.3
 #define FEW_GROUPS_ERROR_REL  0.1
 #define FEW_GROUPS            6.0 /* of a batch that is taken from a stream */

@@ -22,6 +22,7 @@
     X(NODE_SCALING, "node_scaling", "training on several machines or GPUs, over one of them") \
     X(MEMORY_GAIN,  "memory_gain",  "gains of a larger cache and faster memory")              \
     X(GPU_PARTS,    "gpu_parts",    "gains of several processes on parts of one GPU")         \
+    X(DECODING,     "decoding",     "tokens per second and watts of a model over what is in flight") \
     X(STAGE_SHARES, "stage_shares", "shares of time in simulation, inference and training")
 /* clang-format on */
 
