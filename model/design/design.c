@@ -59,6 +59,7 @@ bool fulcrum_design_is_resident(const struct fulcrum_design *design)
 enum need {
     NEED_ALWAYS,
     NEED_GPU,
+    NEED_NETWORK, /* that infers or decodes here */
     NEED_TRAINING,
     NEED_NODES, /* training on several machines */
     NEED_PARTS, /* training of a network that is split over GPUs */
@@ -88,8 +89,8 @@ static const struct needed_field needed[] = {
     {FIELD(workload.simulation.env_count), NEED_RESIDENT, "the workload gives it"},
     {FIELD(workload.simulation.per_batch_s), NEED_RESIDENT, "a calibration gives it"},
     {FIELD(workload.simulation.per_env_s), NEED_RESIDENT, "a calibration gives it"},
-    {FIELD(workload.network.per_batch_s), NEED_ALWAYS, "a calibration gives it"},
-    {FIELD(workload.network.per_item_s), NEED_ALWAYS, "a calibration gives it"},
+    {FIELD(workload.network.per_batch_s), NEED_NETWORK, "a calibration gives it"},
+    {FIELD(workload.network.per_item_s), NEED_NETWORK, "a calibration gives it"},
     {FIELD(workload.total_env_steps), NEED_ALWAYS, "the workload gives it"},
     {FIELD(workload.agent.turn_count), NEED_AGENTS, "the workload gives it"},
     {FIELD(workload.agent.output_tokens), NEED_AGENTS, "the workload gives it"},
@@ -102,6 +103,11 @@ static const struct needed_field needed[] = {
         "--actors, or in a CSV file the column 'actors', gives it"},
 };
 
+static bool decodes(const struct fulcrum_workload_agent *agent)
+{
+    return agent->output_tokens + agent->verify_tokens + agent->prompt_tokens > 0.0;
+}
+
 static bool is_needed(const struct fulcrum_design *design, enum need when)
 {
     bool trains = fulcrum_design_trains(design);
@@ -109,6 +115,8 @@ static bool is_needed(const struct fulcrum_design *design, enum need when)
     switch (when) {
     case NEED_GPU:
         return design->machine.accelerator == FULCRUM_ACCELERATOR_GPU;
+    case NEED_NETWORK:
+        return !has_agents || decodes(&design->workload.agent);
     case NEED_TRAINING:
         return trains;
     case NEED_NODES:
@@ -218,11 +226,16 @@ static void check_agents(
     const struct fulcrum_workload *workload = &design->workload;
     const struct fulcrum_workload_agent *agent = &workload->agent;
     const struct fulcrum_run *run = &design->run;
-    if (design->machine.accelerator != FULCRUM_ACCELERATOR_GPU ||
-        workload->simulation.device != FULCRUM_SIMULATION_CPU) {
-        (void)fulcrum_fail_more(found, FULCRUM_ERR_INFEASIBLE,
-            "workload.family = agents: expected a machine with GPUs, and "
-            "workload.simulation.device = cpu");
+    bool has_gpus = design->machine.accelerator == FULCRUM_ACCELERATOR_GPU;
+    FAULT_IF(workload->simulation.device != FULCRUM_SIMULATION_CPU, found,
+        FULCRUM_ERR_INFEASIBLE,
+        "workload.simulation.device = gpu: expected cpu with workload.family = agents");
+    if (!has_gpus) { /* tokens come from elsewhere, and take host.delay_s */
+        FAULT_IF(decodes(agent) || fulcrum_design_trains(design), found,
+            FULCRUM_ERR_INFEASIBLE,
+            "machine %s has no GPU: expected workload.agent.output_tokens, "
+            "prompt_tokens and verify_tokens = 0 and coupling = alone",
+            design->machine.name);
         return;
     }
     FAULT_IF(run->instances_per_gpu > 1.0 || run->model_parallel_gpu_count > 1.0 ||

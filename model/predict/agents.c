@@ -26,6 +26,9 @@ static enum fulcrum_status pool(const struct fulcrum_design *design,
         FULCRUM_ERR_UNSUPPORTED,
         "run.node_count = %.6g: expected 1 with a measured machine.cpu.curve",
         replicas->node_count);
+    if (design->machine.accelerator != FULCRUM_ACCELERATOR_GPU) {
+        replicas->reserved_threads = cpu->reserved_threads = 0.0; /* nobody learns */
+    }
     cpu->core_count *= shards;
     cpu->thread_count *= shards;
     cpu->reserved_threads *= shards;
@@ -108,11 +111,13 @@ static enum fulcrum_status lower(const struct fulcrum_design *design,
     TRY(check_sandboxes(design, err));
     fulcrum_shard_times(design, &workload);
     double decoding = (run->gpu_count - run->learner_gpu_count) * run->node_count;
+    bool has_gpus = design->machine.accelerator == FULCRUM_ACCELERATOR_GPU;
+    double instances = has_gpus ? floor(decoding / agent->instance_gpu_count) : 1.0;
     *out = (struct fulcrum_agent_network){.live_count = run->actor_count,
         .start_limit = agent->start_limit,
-        .decode = {.instance_count = floor(decoding / agent->instance_gpu_count),
-            .per_token_s = workload.network.per_batch_s,
-            .per_item_s = workload.network.per_item_s,
+        .decode = {.instance_count = instances,
+            .per_token_s = has_gpus ? workload.network.per_batch_s : 0.0,
+            .per_item_s = has_gpus ? workload.network.per_item_s : 0.0,
             .item_exponent = agent->item_exponent,
             .per_context_s = agent->per_context_s,
             .per_prompt_s = agent->per_prompt_s,
@@ -155,7 +160,9 @@ static enum fulcrum_bottleneck bottleneck_of(
     const struct fulcrum_agent_decode *decode = &network->decode;
     struct fulcrum_agent_rates rates = fulcrum_agent_rates_of(network);
     double most = fmin(rates.most, endless);
-    double limit = fulcrum_agent_decode_per_s(&rates, most);
+    bool decodes = fulcrum_agent_decode_s(&rates, 1.0) > 0.0;
+    double limit =
+        decodes ? fulcrum_agent_decode_per_s(&rates, most) : (double)INFINITY;
     double training = agents->train_busy_frac;
     double decoding = agents->trajectories_per_s / limit + (is_apart ? 0.0 : training);
     double busiest =

@@ -212,9 +212,10 @@ static void fill_agents(const struct solved_point *point, double *value)
     value[FULCRUM_OUTPUT_staleness] = has_agents ? agents->staleness : unknown;
     value[FULCRUM_OUTPUT_sandbox_count] = has_agents ? live : unknown;
     value[FULCRUM_OUTPUT_cores_per_gpu] =
-        has_agents ? point->design.machine.cpu.core_count /
-                         (run->gpu_count - run->learner_gpu_count)
-                   : unknown;
+        has_agents && point->design.machine.accelerator == FULCRUM_ACCELERATOR_GPU
+            ? point->design.machine.cpu.core_count /
+                  (run->gpu_count - run->learner_gpu_count)
+            : unknown;
     value[FULCRUM_OUTPUT_trajectory_system_j] =
         value[FULCRUM_OUTPUT_system_w] / trajectories_per_s;
     value[FULCRUM_OUTPUT_token_system_j] =
