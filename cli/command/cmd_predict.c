@@ -168,6 +168,8 @@ static enum fulcrum_status run_predict(
         fulcrum_string_add(&text, "%.6g of %.6g GPUs, %.6g of %.6g SMs each",
             asked->gpu_count, machine->gpu.count, asked->sm_count,
             machine->gpu.sm_count);
+    } else if (has_agents) {
+        fulcrum_string_add(&text, "%.6g cores", machine->cpu.core_count);
     } else {
         fulcrum_string_add(&text, "%.6g learner core(s) of %.6g cores",
             machine->learner_core_count, machine->cpu.core_count);

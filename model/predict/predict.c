@@ -220,6 +220,15 @@ static void fill_agents(const struct solved_point *point, double *value)
         value[FULCRUM_OUTPUT_system_w] / trajectories_per_s;
     value[FULCRUM_OUTPUT_token_system_j] =
         tokens > 0.0 ? value[FULCRUM_OUTPUT_trajectory_system_j] / tokens : unknown;
+    if (has_agents && point->design.machine.accelerator == FULCRUM_ACCELERATOR_CPU) {
+        static const enum fulcrum_predicted elsewhere[] = {FULCRUM_OUTPUT_mean_batch,
+            FULCRUM_OUTPUT_gpu_busy_frac, FULCRUM_OUTPUT_gpu_inference_busy_frac,
+            FULCRUM_OUTPUT_gpu_train_busy_frac, FULCRUM_OUTPUT_tokens_per_s,
+            FULCRUM_OUTPUT_actor_threads_per_learner_core};
+        for (size_t i = 0; i < sizeof elsewhere / sizeof elsewhere[0]; i++) {
+            value[elsewhere[i]] = unknown;
+        }
+    }
 }
 
 static void fill_values(const struct solved_point *point, double *value)
@@ -259,7 +268,6 @@ static void fill_values(const struct solved_point *point, double *value)
     value[FULCRUM_OUTPUT_gpu_residence_s] = point->solution.residence.gpu_s;
     value[FULCRUM_OUTPUT_delay_s] = point->solution.residence.delay_s;
     fill_watts(point, value);
-    fill_agents(point, value);
     /* The paper's metric: hardware threads / SMs, of the machine and of the run. */
     const struct fulcrum_machine *machine = &point->design.machine;
     double threads = machine->cpu.thread_count;
@@ -275,6 +283,7 @@ static void fill_values(const struct solved_point *point, double *value)
     value[FULCRUM_OUTPUT_actor_threads_per_learner_core] =
         has_gpu ? FULCRUM_UNKNOWN
                 : actor_threads / fmax(machine->learner_core_count, 1.0);
+    fill_agents(point, value);
 }
 
 /* How the draws of a point are solved. */
