@@ -479,6 +479,54 @@ TEST(test_published_watts_are_met)
     }
 }
 
+/* Decoding. */
+
+static const double in_flight[] = {1, 4, 16, 64, 256};
+enum { IN_FLIGHT = 5 };
+
+/* T = 10 ms + 0.3 ms B^0.8, and activity 0.2 B^0.15 of 400 W beside 100 W. */
+static void make_decoding(struct made *made)
+{
+    begin(made, FULCRUM_PREDICTOR_DECODING);
+    set_field(made, "machine.gpu.idle_w", 60);
+    set_field(made, "machine.gpu.floor_w", 40);
+    set_field(made, "machine.gpu.dynamic_w", 400);
+    for (size_t i = 0; i < IN_FLIGHT; i++) {
+        double b = in_flight[i];
+        add(made, "in_flight", b, "tokens_per_s", b / (0.01 + 3e-4 * pow(b, 0.8)));
+        add_observed(made, "watts_per_gpu", 100 + 80 * pow(b, 0.15));
+    }
+}
+
+/* Each point from the others; the exponents' priors pull a little. */
+TEST(test_decoding_is_predicted_from_the_other_points)
+{
+    struct made made;
+    make_decoding(&made);
+    struct fulcrum_comparison compared = predict(&made.reference);
+    CU_ASSERT_EQUAL_FATAL(compared.count, 2 * IN_FLIGHT);
+    for (size_t i = 0; i < compared.count; i++) {
+        const struct fulcrum_compared *item = &compared.items[i];
+        CU_ASSERT(!item->is_fitted);
+        assert_close("decoding", item->predicted, item->observed,
+            made.points[item->point].index < IN_FLIGHT - 1 ? 0.02 : 0.06);
+        CU_ASSERT(item->lo < item->observed && item->observed < item->hi);
+    }
+    fulcrum_comparison_clear(&compared);
+}
+
+/* A point that lies off does not hide: it is predicted by those that do not. */
+TEST(test_a_point_off_its_curve_is_seen)
+{
+    struct made made;
+    make_decoding(&made);
+    double true_rate = made.observed[2][0].value;
+    made.observed[2][0].value *= 0.5;
+    struct fulcrum_comparison compared = predict(&made.reference);
+    assert_close("the others say", compared.items[2].predicted, true_rate, 0.03);
+    fulcrum_comparison_clear(&compared);
+}
+
 /* Curves of SMs. */
 
 static const double sm_counts[] = {80, 10, 40, 20, 60, 5};
