@@ -50,6 +50,9 @@
 #define LOOK_S    0.01
 #define WARM_UP_S 0.03
 
+/* At calls of several kinds. */
+#define LOOK_CALLS_S 0.5
+
 /* The distance between the seeds of actions, environments and weights. */
 #define SEED_STRIDE UINT64_C(0x9e3779b97f4a7c15)
 
@@ -236,12 +239,15 @@ enum fulcrum_status fulcrum_bench_open(struct fulcrum_bench *out,
     if (out->stage.actor->time != NULL) {
         return FULCRUM_OK; /* its learner and its environments are the loop's own */
     }
-    TRY(open_learner(out, options, err));
+    if (!out->stage.actor->is_tools) {
+        TRY(open_learner(out, options, err));
+    }
     struct fulcrum_stepper stepper = {0};
     TRY(fulcrum_stepper_open(&stepper, &out->stage, 0, err));
     enum fulcrum_status status = FULCRUM_OK;
     TRY_OR_END(look(&stepper, WARM_UP_S, &out->step_s, err));
-    status = look(&stepper, LOOK_S, &out->step_s, err);
+    status = look(&stepper, out->stage.actor->is_tools ? LOOK_CALLS_S : LOOK_S,
+        &out->step_s, err);
 end:
     fulcrum_stepper_close(&stepper);
     return status;
@@ -589,6 +595,7 @@ static enum fulcrum_status assemble(struct fulcrum_calibration_run *run,
     const char *actor = run->bench->stage.actor->name;
     const char *network = run->bench->learner != NULL
                               ? fulcrum_learner_network_name(run->options->network)
+                          : run->bench->stage.actor->is_tools ? "tools"
                           : run->options->actor_options.env_id != NULL
                               ? run->options->actor_options.env_id
                               : run->options->actor_options.make;
@@ -648,7 +655,8 @@ static void choose_probes(struct fulcrum_calibration_run *run)
     for (size_t i = 0; i < sizeof probes / sizeof probes[0]; i++) {
         bool is_alone = probes[i] == &fulcrum_probe_loop;
         bool is_loop = run->bench->stage.actor->time != NULL;
-        if (is_alone == is_loop &&
+        bool is_tools = run->bench->stage.actor->is_tools;
+        if (is_alone == is_loop && (!is_tools || probes[i]->is_of_tools) &&
             (probes[i]->applies == NULL || probes[i]->applies(run->bench))) {
             run->schedule.share[run->probe_count] = probes[i]->share;
             run->probe[run->probe_count++] = probes[i];
