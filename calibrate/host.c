@@ -19,6 +19,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/utsname.h>
 #include <time.h>
@@ -146,6 +147,20 @@ double fulcrum_host_busy_s(
 {
     double passed_s = end->processor_count * (end->wall_s - begin->wall_s);
     return passed_s - (end->idle_s - begin->idle_s);
+}
+
+double fulcrum_host_own_cpu_s(void)
+{
+    double cpu_s = 0.0;
+    const int whose[] = {RUSAGE_SELF, RUSAGE_CHILDREN};
+    for (size_t i = 0; i < sizeof whose / sizeof whose[0]; i++) {
+        struct rusage used;
+        if (getrusage(whose[i], &used) == 0) {
+            cpu_s += (double)(used.ru_utime.tv_sec + used.ru_stime.tv_sec) +
+                     1e-6 * (double)(used.ru_utime.tv_usec + used.ru_stime.tv_usec);
+        }
+    }
+    return cpu_s;
 }
 
 /* NULL where hwloc cannot tell; given back with hwloc_topology_destroy. */

@@ -72,6 +72,9 @@ struct fulcrum_host_idle fulcrum_host_idle(const char *root);
 double fulcrum_host_busy_s(
     const struct fulcrum_host_idle *begin, const struct fulcrum_host_idle *end);
 
+/* CPU seconds of this process and of those that it started and that have ended. */
+double fulcrum_host_own_cpu_s(void);
+
 /*
  * The core that each hardware thread lies on, as the number of the core's first thread:
  * core_of[i] of processor i, for `count` of them. One that nothing is known of is a

@@ -198,6 +198,7 @@ static enum fulcrum_status sample_window(struct fulcrum_probe_state *state,
     const struct own *own = state->own;
     struct fulcrum_actor_threads_reading reading = {0.0, 0.0, 0.0};
     TRY(fulcrum_sample_begin(state, THROUGHPUT, err));
+    double own_s = fulcrum_host_own_cpu_s(); /* with that of calls before the window */
     struct fulcrum_host_idle begin = fulcrum_host_idle("");
     TRY(fulcrum_actor_threads_window(
         own->actor_threads, (size_t)count, window_s, &reading, err));
@@ -207,11 +208,11 @@ static enum fulcrum_status sample_window(struct fulcrum_probe_state *state,
         reading.cpu_s / (reading.wall_s * fmin(count, bench->machine.cpu.thread_count));
     /* Others may have taken CPU time that the threads could have used. */
     double threads = state->bench->machine.cpu.thread_count;
-    double others_s = busy_s - reading.cpu_s;
-    /* Tools wait without using a core, and the kernel cleans up behind them. */
+    double others_s =
+        busy_s - (bench->stage.actor->is_tools ? fulcrum_host_own_cpu_s() - own_s
+                                               : reading.cpu_s);
     bool has_others =
-        !bench->stage.actor->is_tools &&
-        (isnan(busy_s) || others_s > OTHERS_FRAC * threads * reading.wall_s);
+        isnan(busy_s) || others_s > OTHERS_FRAC * threads * reading.wall_s;
     *out = (struct fulcrum_sample){.x = count,
         .value = reading.step_count / reading.wall_s,
         .marked = share < CPU_SHARE_MIN && has_others};
