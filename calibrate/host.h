@@ -60,6 +60,7 @@ struct fulcrum_host_idle {
     double wall_s;
     double idle_s; /* of all processors; NAN where it is not told */
     double processor_count;
+    double own_s; /* CPU time of this process and of its ended children, so far */
 };
 
 /* Reads `root`/proc/stat. The kernel tells idle times in steps of 10 ms. */
@@ -72,8 +73,9 @@ struct fulcrum_host_idle fulcrum_host_idle(const char *root);
 double fulcrum_host_busy_s(
     const struct fulcrum_host_idle *begin, const struct fulcrum_host_idle *end);
 
-/* CPU seconds of this process and of those that it started and that have ended. */
-double fulcrum_host_own_cpu_s(void);
+/* The same without what this process used, and those that it started and that ended. */
+double fulcrum_host_others_s(
+    const struct fulcrum_host_idle *begin, const struct fulcrum_host_idle *end);
 
 /*
  * The core that each hardware thread lies on, as the number of the core's first thread:

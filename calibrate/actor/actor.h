@@ -129,7 +129,7 @@ enum {
 #define FULCRUM_LOOP_TRAIN_SIZE(batch, unroll, burn_in)                                \
     ((size_t)(batch) | (size_t)(unroll) << 20 | (size_t)(burn_in) << 40)
 
-enum { FULCRUM_CALL_DECK = 8 };
+enum { FULCRUM_CALL_DECK = 4 };
 
 /* What all environments of one kind share (a physics model, a ROM). Opaque. */
 struct fulcrum_actor_shared;

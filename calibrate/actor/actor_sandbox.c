@@ -34,13 +34,14 @@
 #include "calibrate/stopwatch.h"
 #include "model/try.h"
 
-extern char **environ;
-
 /* Mean calls of an episode, whose length is geometric. */
 #define EPISODE_CALLS 20.0
 
 /* Of the tree; a source file's functions are what a compile works at. */
 enum { SOURCES = 32, TESTS = 8, FUNCTIONS = 40, FOLDER_SIZE = 256, FDS_OF_NFTW = 16 };
+
+/* Tools close their output before they end; this copy they do not know of. */
+enum { END_FD = 3 };
 
 /* Kinds of calls; the last two need a program that may not be here. */
 enum { SHELL, COMPILE, TEST, KINDS };
@@ -109,10 +110,9 @@ static int spawn(const struct fulcrum_env *env, const char *script, int out, pid
         &attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK);
     int failure =
         posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
-    failure =
-        failure != 0 ? failure : posix_spawn_file_actions_adddup2(&actions, out, 1);
-    failure =
-        failure != 0 ? failure : posix_spawn_file_actions_adddup2(&actions, out, 2);
+    for (int fd = 1; fd <= END_FD && failure == 0; fd++) {
+        failure = posix_spawn_file_actions_adddup2(&actions, out, fd);
+    }
     if (failure == 0) {
         failure =
             posix_spawn(pid, argv.given[0], &actions, &attributes, argv.taken, environ);
@@ -145,14 +145,14 @@ static bool read_output(struct fulcrum_env *env, int from)
     return true;
 }
 
-/* Ends the group of a call, and takes what its processes used: its exit status. */
+/* Takes what a call's processes used, and its exit status; who outlives it is ended. */
 static int reap(struct fulcrum_env *env, pid_t group)
 {
     int found = -1;
+    bool has_found = false;
     int status = 0;
     struct rusage used;
     pid_t pid = 1;
-    (void)kill(-group, SIGKILL);
     while (pid > 0 || errno == EINTR) {
         pid = wait4(-group, &status, 0, &used);
         if (pid > 0) {
@@ -164,7 +164,9 @@ static int reap(struct fulcrum_env *env, pid_t group)
         if (pid > 0 && pid != group) {
             atomic_store(&env->memory_byte,
                 fmax(env->memory_byte, 1024.0 * (double)used.ru_maxrss));
-            found = status;
+            found = has_found ? found : status;
+            has_found = true;
+            (void)kill(-group, SIGKILL);
         }
     }
     return found;
@@ -182,6 +184,9 @@ static enum fulcrum_status call(
     int failure = spawn(env, script, ends[1], &group);
     (void)close(ends[1]);
     bool is_over = failure != 0 || read_output(env, ends[0]);
+    if (!is_over) {
+        (void)kill(-group, SIGKILL);
+    }
     int status = failure == 0 ? reap(env, group) : 0;
     (void)close(ends[0]);
     if (failure != 0) {
@@ -371,8 +376,7 @@ static void sandbox_close(struct fulcrum_actor_shared *shared)
 
 static int deal(struct fulcrum_env *env)
 {
-    static const int full[FULCRUM_CALL_DECK] = {
-        SHELL, SHELL, SHELL, SHELL, COMPILE, COMPILE, TEST, TEST};
+    static const int full[FULCRUM_CALL_DECK] = {SHELL, SHELL, COMPILE, TEST};
     if (env->dealt == FULCRUM_CALL_DECK) {
         env->dealt = 0;
         for (size_t i = 0; i < FULCRUM_CALL_DECK; i++) {

@@ -49,7 +49,7 @@
  * batches to get back to its speed. */
 #define PIECE_S         0.01
 #define PIECE_WARM_UP_S 0.02
-#define CALL_DECKS      2.0
+#define CALL_DECKS      4.0
 
 /* Between two looks at a machine that is not calm. */
 #define CALM_PAUSE_S 0.1
@@ -449,12 +449,9 @@ static enum fulcrum_status watch_calls(struct fulcrum_window_room *room,
         .listener = &room->listener};
     struct fulcrum_calls_reading found;
     double begin_s = fulcrum_wall_s();
-    double own_s = fulcrum_host_own_cpu_s();
     struct fulcrum_host_idle idle = fulcrum_host_idle("");
     TRY(fulcrum_calls_watch(&plan, &found, err));
     struct fulcrum_host_idle idle_then = fulcrum_host_idle("");
-    double others_s =
-        fulcrum_host_busy_s(&idle, &idle_then) - (fulcrum_host_own_cpu_s() - own_s);
     double threads = fmax(room->bench.machine.cpu.thread_count, 1.0);
     *out = (struct fulcrum_measure_window){.steps_per_s = found.calls_per_s,
         .mean_batch = (double)NAN,
@@ -462,7 +459,8 @@ static enum fulcrum_status watch_calls(struct fulcrum_window_room *room,
         .actor_cpu_s = found.cpu_s,
         .server_busy_frac = (double)NAN,
         .server_cpu_s = (double)NAN,
-        .others_frac = others_s / (threads * (fulcrum_wall_s() - begin_s)),
+        .others_frac = fulcrum_host_others_s(&idle, &idle_then) /
+                       (threads * (fulcrum_wall_s() - begin_s)),
         .cpu_w = (double)NAN,
         .gpu_w = (double)NAN,
         .j_per_step = (double)NAN};

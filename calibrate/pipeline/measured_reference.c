@@ -426,11 +426,6 @@ static enum fulcrum_status add_points(struct fulcrum_reference *reference,
         speeds[i].step_s = then->step_canary_s;
         speeds[i].batch_s = then->batch_canary_s;
     }
-    const struct fulcrum_parameter *wait =
-        plan->calibration != NULL
-            ? fulcrum_calibration_parameter(plan->calibration, "workload.host.delay_s")
-            : NULL;
-    double wait_s = wait != NULL ? wait->value : 0.0;
     for (size_t i = 0; i < found->count && status == FULCRUM_OK; i++) {
         if (found->items[i].window_count > 0) {
             const struct fulcrum_measure_window *now = &speeds[i];
@@ -438,14 +433,25 @@ static enum fulcrum_status add_points(struct fulcrum_reference *reference,
             double batches = slowdown(now->batch_s, then->batch_canary_s, any);
             status = add_point(reference, &found->items[i],
                 train_step_s * (is_cpu ? batches : 1.0), now, err);
-            if (status == FULCRUM_OK && found->is_tools) {
-                set_number(&reference->points[reference->point_count - 1],
-                    "workload.host.delay_s", found->decode_s + wait_s);
-            }
         }
     }
     free(speeds);
     return status;
+}
+
+/* Before each call: decoding, and what the call itself waits for. */
+static void add_delays(
+    struct fulcrum_reference *reference, const struct fulcrum_measured_plan *plan)
+{
+    const struct fulcrum_parameter *wait =
+        plan->calibration != NULL
+            ? fulcrum_calibration_parameter(plan->calibration, "workload.host.delay_s")
+            : NULL;
+    double wait_s = wait != NULL ? wait->value : 0.0;
+    for (size_t i = 0; i < reference->point_count && plan->measurement->is_tools; i++) {
+        set_number(&reference->points[i], "workload.host.delay_s",
+            plan->measurement->decode_s + wait_s);
+    }
 }
 
 static enum fulcrum_status fill_reference(struct fulcrum_reference *reference,
@@ -502,6 +508,7 @@ static enum fulcrum_status fill_reference(struct fulcrum_reference *reference,
         found->learner_info.device.detail);
     add_source(reference, "workload", text);
     TRY(add_points(reference, plan, train_step_s, err));
+    add_delays(reference, plan);
     FAIL_IF(
         reference->point_count == 0, err, FULCRUM_ERR_MISSING, "nothing was measured");
     return FULCRUM_OK;

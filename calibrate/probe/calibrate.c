@@ -585,6 +585,19 @@ static enum fulcrum_status find_drift(
     return status;
 }
 
+/* What infers: a network of ours, or a word for what was stepped without one. */
+static const char *network_of(const struct fulcrum_calibration_run *run)
+{
+    const struct fulcrum_actor_options *options = &run->options->actor_options;
+    if (run->bench->learner != NULL) {
+        return fulcrum_learner_network_name(run->options->network);
+    }
+    if (run->bench->stage.actor->is_tools) {
+        return "tools";
+    }
+    return options->env_id != NULL ? options->env_id : options->make;
+}
+
 static enum fulcrum_status assemble(struct fulcrum_calibration_run *run,
     struct fulcrum_calibration **out, struct fulcrum_error *err)
 {
@@ -593,12 +606,7 @@ static enum fulcrum_status assemble(struct fulcrum_calibration_run *run,
     calibration->machine = run->bench->machine;
     calibration->complete = !run->is_stopped && run->failure.status == FULCRUM_OK;
     const char *actor = run->bench->stage.actor->name;
-    const char *network = run->bench->learner != NULL
-                              ? fulcrum_learner_network_name(run->options->network)
-                          : run->bench->stage.actor->is_tools ? "tools"
-                          : run->options->actor_options.env_id != NULL
-                              ? run->options->actor_options.env_id
-                              : run->options->actor_options.make;
+    const char *network = network_of(run);
     (void)snprintf(calibration->title, sizeof calibration->title, "%s, %s, %s",
         run->bench->machine.cpu.name, actor, network);
     char title[sizeof calibration->title];

@@ -30,6 +30,7 @@
 #include <stdlib.h>
 
 #include "calibrate/actor/placement.h"
+#include "calibrate/host.h"
 #include "calibrate/statistics.h"
 #include "model/try.h"
 
@@ -117,6 +118,9 @@ enum fulcrum_status fulcrum_background_load_end(struct fulcrum_background_load *
 #define BLOCK_STEPS  16.0
 #define BLOCK_MOST_S 0.05
 
+/* Of calls of tools, which hold every kind of them. */
+enum { BLOCK_DECKS = 2 };
+
 /* The same where each block is an exchange with another process, whose caches are cold
  * at first. */
 #define BLOCK_ELSEWHERE_S 0.02
@@ -146,6 +150,9 @@ enum fulcrum_status fulcrum_background_load_end(struct fulcrum_background_load *
  * where the capacity tells what it costs that more of them share a core.
  */
 #define ENV_COUNT 16
+
+/* Calls wait for cores where others used more than this of one. */
+#define OTHERS_FRAC 0.05
 
 /* Resets in a block where one of them is too short to time. */
 #define RESET_BLOCK_COUNT 256
@@ -232,7 +239,7 @@ static size_t block_steps(const struct fulcrum_probe_state *state)
     double steps_s = fmin(BLOCK_STEPS * bench->step_s, BLOCK_MOST_S);
     double block_s = is_elsewhere(state) ? BLOCK_ELSEWHERE_S : fmax(BLOCK_S, steps_s);
     return bench->stage.actor->is_tools
-               ? FULCRUM_CALL_DECK
+               ? BLOCK_DECKS * (size_t)FULCRUM_CALL_DECK
                : (size_t)fmax(ceil(block_s / bench->step_s), 1.0);
 }
 
@@ -263,6 +270,7 @@ static enum fulcrum_status sample_block(
     size_t resets = 0;
     TRY(fulcrum_sample_begin(state, which, err));
     double elsewhere_s = fulcrum_stepper_cpu_s(&own->stepper);
+    struct fulcrum_host_idle idle = fulcrum_host_idle("");
     struct fulcrum_span begin = fulcrum_span_begin();
     /* What steps in a process of its own is asked for all of the block at once. */
     TRY(is_elsewhere(state)
@@ -275,8 +283,10 @@ static enum fulcrum_status sample_block(
     own->step_count += count;
     own->reset_count += (double)resets;
     if (bench->stage.actor->is_tools && resets == 0) {
+        struct fulcrum_host_idle then = fulcrum_host_idle("");
         struct fulcrum_sample wait = sample;
         wait.value = fmax(span.wall_s / count - sample.value, 0.0);
+        wait.marked = fulcrum_host_others_s(&idle, &then) > OTHERS_FRAC * span.wall_s;
         TRY(fulcrum_recording_add(&state->recording[WAITS], &wait, err));
     }
     sample.value = (double)resets / count;

@@ -33,6 +33,9 @@
 #define WINDOW_MIN_S 0.02
 #define WINDOW_MAX_S 0.25
 
+/* Calls are of several kinds: what is cut off at both ends must be few of them. */
+#define WINDOW_DECKS 10.0
+
 /* Threads that got less than this of the CPU time there is were held up... */
 #define CPU_SHARE_MIN 0.95
 
@@ -198,7 +201,6 @@ static enum fulcrum_status sample_window(struct fulcrum_probe_state *state,
     const struct own *own = state->own;
     struct fulcrum_actor_threads_reading reading = {0.0, 0.0, 0.0};
     TRY(fulcrum_sample_begin(state, THROUGHPUT, err));
-    double own_s = fulcrum_host_own_cpu_s(); /* with that of calls before the window */
     struct fulcrum_host_idle begin = fulcrum_host_idle("");
     TRY(fulcrum_actor_threads_window(
         own->actor_threads, (size_t)count, window_s, &reading, err));
@@ -208,9 +210,8 @@ static enum fulcrum_status sample_window(struct fulcrum_probe_state *state,
         reading.cpu_s / (reading.wall_s * fmin(count, bench->machine.cpu.thread_count));
     /* Others may have taken CPU time that the threads could have used. */
     double threads = state->bench->machine.cpu.thread_count;
-    double others_s =
-        busy_s - (bench->stage.actor->is_tools ? fulcrum_host_own_cpu_s() - own_s
-                                               : reading.cpu_s);
+    double others_s = bench->stage.actor->is_tools ? fulcrum_host_others_s(&begin, &end)
+                                                   : busy_s - reading.cpu_s;
     bool has_others =
         isnan(busy_s) || others_s > OTHERS_FRAC * threads * reading.wall_s;
     *out = (struct fulcrum_sample){.x = count,
@@ -234,7 +235,7 @@ static enum fulcrum_status threads_visit(
     double window_s = slice_s / (2.0 * (double)own->count_count);
     window_s = fmin(fmax(window_s, WINDOW_MIN_S), WINDOW_MAX_S);
     if (state->bench->stage.actor->is_tools) {
-        window_s = 2.0 * FULCRUM_CALL_DECK * state->bench->step_s;
+        window_s = WINDOW_DECKS * FULCRUM_CALL_DECK * state->bench->step_s;
     }
     bool is_first = state->recording[THROUGHPUT].count == 0;
     struct fulcrum_sample one[2];
