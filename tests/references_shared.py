@@ -229,6 +229,32 @@ def take_extract(shipped, path):
     return count
 
 
+def take_decoding(shipped, path):
+    """Rows that are records: a point of its series each, but for series of two."""
+    with open(path, encoding="utf-8") as file:
+        rows = json.load(file)["rows"]
+    keys = ("task", "model", "gpu", "num_gpus", "tp", "ep", "precision")
+    groups = {}
+    for row in rows:
+        groups.setdefault(tuple(row[key] for key in keys), []).append(row)
+    count = 0
+    for group in groups.values():
+        for row in group if len(group) > 2 else []:
+            name = "mlenergy-decoding-" + row["gpu"].lower()
+            wanted = (float(f"{row['avg_batch_size']:g}"), float(f"{row['out_tok_s']:g}"))
+            watts = round(row["avg_power_w"] / row["num_gpus"], 2)
+            found = [point for point in shipped.get(name, {"points": []})["points"]
+                     if (point["set"]["in_flight"],
+                         point["observed"].get("tokens_per_s")) == wanted
+                     and abs(point["observed"]["watts_per_gpu"] - watts) < 0.02]
+            if not found:
+                faults.append(f"{name}: no point of {wanted}")
+                continue
+            found[0]["observed"].clear()
+            count += 2
+    return count
+
+
 def check_rest(reference):
     """What this program measured itself was published nowhere, and says so."""
     points = reference["source"].get("points", "")
@@ -252,6 +278,9 @@ def main():
     count = sum(take_extract(shipped, path)
                 for path in sorted(glob.glob(os.path.join(folder, "*.json")))
                 if os.path.basename(path) != "systems.json")
+    decoding = os.path.join(folder, "agentic", "ml_energy_v3_llm.json")
+    if os.path.exists(decoding):
+        count += take_decoding(shipped, decoding)
     for reference in shipped.values():
         check_rest(reference)
     for fault in faults:

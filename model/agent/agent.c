@@ -3,6 +3,7 @@
 #include "model/agent/agent.h"
 
 #include <assert.h>
+#include <gsl/gsl_cdf.h>
 #include <math.h>
 #include <stddef.h>
 #include <stdlib.h>
@@ -47,6 +48,7 @@ static const struct fulcrum_range trajectory_ranges[] = {
     {"turn_cv", AT(trajectory, turn_cv), 0.0, 10.0, FULCRUM_RANGE_REAL},
     {"output_tokens", AT(trajectory, output_tokens), 0.0, 1e8, FULCRUM_RANGE_REAL},
     {"output_cv", AT(trajectory, output_cv), 0.0, 10.0, FULCRUM_RANGE_REAL},
+    {"output_limit", AT(trajectory, output_limit), 1.0, 1e8, FULCRUM_RANGE_OR_ZERO},
     {"prompt_tokens", AT(trajectory, prompt_tokens), 0.0, 1e8, FULCRUM_RANGE_REAL},
     {"context_tokens", AT(trajectory, context_tokens), 0.0, 1e8, FULCRUM_RANGE_REAL},
     {"tool_s", AT(trajectory, tool_s), 0.0, 1e6, FULCRUM_RANGE_REAL},
@@ -102,12 +104,36 @@ enum fulcrum_status fulcrum_agent_check(
     return FULCRUM_OK;
 }
 
+struct fulcrum_agent_output fulcrum_agent_output_of(
+    const struct fulcrum_agent_trajectory *one)
+{
+    double mean = one->output_tokens;
+    double limit = one->output_limit;
+    if (!(limit > 0.0) || !(mean > 0.0)) {
+        return (struct fulcrum_agent_output){mean, one->output_cv};
+    }
+    if (!(one->output_cv > 0.0)) {
+        return (struct fulcrum_agent_output){fulcrum_min(mean, limit), 0.0};
+    }
+    /* Moments of min(L, limit), L lognormal. */
+    double square = log1p(one->output_cv * one->output_cv);
+    double sigma = sqrt(square);
+    double at = log(limit / mean) / sigma;
+    double cut = gsl_cdf_ugaussian_Q(at + 0.5 * sigma);
+    double first = mean * gsl_cdf_ugaussian_P(at - 0.5 * sigma) + limit * cut;
+    double second = mean * mean * exp(square) * gsl_cdf_ugaussian_P(at - 1.5 * sigma) +
+                    limit * limit * cut;
+    double variance = fulcrum_max(0.0, second - first * first);
+    return (struct fulcrum_agent_output){first, sqrt(variance) / first};
+}
+
 struct fulcrum_agent_rates fulcrum_agent_rates_of(
     const struct fulcrum_agent_network *network)
 {
     const struct fulcrum_agent_decode *decode = &network->decode;
     const struct fulcrum_agent_trajectory *one = &network->trajectory;
-    double tokens = one->turn_count * one->output_tokens + one->verify_tokens;
+    double tokens =
+        one->turn_count * fulcrum_agent_output_of(one).tokens + one->verify_tokens;
     /* Prompts come with visits: each keeps all that are in flight waiting. */
     double prompts = one->turn_count * one->prompt_tokens;
     double exponent = decode->item_exponent > 0.0 ? decode->item_exponent : 1.0;

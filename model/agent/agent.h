@@ -32,8 +32,9 @@ struct fulcrum_agent_decode {
 struct fulcrum_agent_trajectory {
     double turn_count; /* >= 1 */
     double turn_cv;
-    double output_tokens; /* decoded in a turn */
-    double output_cv;
+    double output_tokens;  /* decoded in a turn, were there no limit */
+    double output_cv;      /* likewise */
+    double output_limit;   /* most that are decoded in a turn; 0: no limit */
     double prompt_tokens;  /* of a turn, not in the cache */
     double context_tokens; /* L, while it decodes */
     double tool_s;         /* of a turn's tool work, on a CPU thread alone */
@@ -118,6 +119,14 @@ FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_agent_solve(
     const struct fulcrum_agent_network *network,
     const struct fulcrum_solver_options *options, struct fulcrum_agent_solution *out,
     struct fulcrum_error *err);
+
+/* What is decoded in a turn, longer outputs cut off at the limit. */
+struct fulcrum_agent_output {
+    double tokens; /* mean */
+    double cv;
+};
+struct fulcrum_agent_output fulcrum_agent_output_of(
+    const struct fulcrum_agent_trajectory *one);
 
 /*
  * (A1), (A2), (A4): trajectories that a station would complete a second with n > 0 of

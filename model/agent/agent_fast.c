@@ -507,11 +507,12 @@ static struct flow flow_of(const struct curve *curve, double n)
     return out;
 }
 
-/* Sizes of trajectories: lognormal of mean 1. */
+/* Sizes of trajectories: lognormal, cut off so that the mean is 1. */
 
 struct size_law {
     double sigma;
     double mu;
+    double most; /* INFINITY: none is cut off */
 };
 
 /* Of the time that a trajectory takes while so many are under way, the squared
@@ -521,11 +522,12 @@ static double spread_of(
     const struct fulcrum_agent_network *network, const struct flow *flow)
 {
     const struct fulcrum_agent_trajectory *one = &network->trajectory;
+    const struct fulcrum_agent_output output = fulcrum_agent_output_of(one);
     double turns = one->turn_count;
     double n = flow->n;
     double judged =
         one->verify_tokens > 0.0
-            ? one->verify_tokens / (one->verify_tokens + turns * one->output_tokens)
+            ? one->verify_tokens / (one->verify_tokens + turns * output.tokens)
             : 0.0;
     double verified = one->verify_s > 0.0
                           ? one->verify_s / (one->verify_s + turns * one->tool_s)
@@ -538,7 +540,7 @@ static double spread_of(
     /* One turn is always one; more are rounded to whole ones. */
     double turn_square =
         turns > 1.0 ? one->turn_cv * one->turn_cv + 1.0 / (6.0 * turns * turns) : 0.0;
-    double decode_square = decode * decode * one->output_cv * one->output_cv;
+    double decode_square = decode * decode * output.cv * output.cv;
     double tools_square = tools * tools * one->tool_cv * one->tool_cv;
     return turn_square * turning * turning + start * start + delay * delay / turns +
            decode_square * ((1.0 - judged) * (1.0 - judged) / turns + judged * judged) +
@@ -557,8 +559,22 @@ static struct size_law size_law_of(
     struct flow last = flow_of(curve, 1.0);
     double square =
         FIRST * spread_of(network, &first) + (1.0 - FIRST) * spread_of(network, &last);
-    double variance = fulcrum_max(1e-8, log1p(square));
-    return (struct size_law){sqrt(variance), -0.5 * variance};
+    const struct fulcrum_agent_trajectory *one = &network->trajectory;
+    double mean = 1.0;
+    double most = (double)INFINITY;
+    if (one->output_limit > 0.0 && one->output_tokens > 0.0 && one->turn_count <= 1.0) {
+        /* A single output is seen to be cut; of many, their sum is not. */
+        const struct fulcrum_agent_output output = fulcrum_agent_output_of(one);
+        double decode = FIRST * first.at[DECODE] / first.n +
+                        (1.0 - FIRST) * last.at[DECODE] / last.n;
+        double longer = one->output_tokens / output.tokens;
+        double whole = longer * one->output_cv;
+        mean += decode * (longer - 1.0);
+        square += decode * decode * (whole * whole - output.cv * output.cv);
+        most = 1.0 + decode * (one->output_limit / output.tokens - 1.0);
+    }
+    double variance = fulcrum_max(1e-8, log1p(square / (mean * mean)));
+    return (struct size_law){sqrt(variance), log(mean) - 0.5 * variance, most};
 }
 
 static double above_normal(double z)
@@ -592,7 +608,8 @@ static struct drain drain_of(
     double passed_s = 0.0;
     for (int i = 0; i <= DRAIN_STEPS; i++) {
         /* From one boundary to the next, at the middle in z; the first from 0. */
-        double end_u = exp(law->mu + law->sigma * (LEAST_Z + (double)i * step));
+        double end_u = fulcrum_min(
+            law->most, exp(law->mu + law->sigma * (LEAST_Z + (double)i * step)));
         double above = above_normal(LEAST_Z + ((double)i - 0.5) * step);
         double any = -expm1(count * log1p(-fulcrum_min(above, 1.0 - 1e-16)));
         double n = fulcrum_max(1.0, count * above / any);
@@ -697,7 +714,7 @@ static void ages_init(
         age += width;
         double u = ((double)age + first) * ages->progress;
         double next = 1.0 - above_normal((log(u) - law->mu) / law->sigma);
-        next = k + 1 == FINE + BLOCKS ? 1.0 : next;
+        next = k + 1 == FINE + BLOCKS || u >= law->most ? 1.0 : next;
         double groups_next = group_size > 1.0 ? pow(next, group_size) : next;
         ages->ending[k] = (next - below) / (double)width;
         ages->completing[k] = (groups_next - groups_below) / (double)width;
@@ -880,6 +897,7 @@ static void solve_batches(const struct field *field, const struct curve *curve,
     double stale = fulcrum_min(1.0, fulcrum_max(live, begun) / trainer->batch_size);
     out->staleness = is_one_off ? stale : 0.0;
     set_loads(field, at_s, cycle_s, out);
+    out->decode_busy_frac *= fulcrum_min(1.0, making_s / cycle_s);
 }
 
 /*

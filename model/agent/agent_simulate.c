@@ -241,6 +241,9 @@ static void begin_decode(struct simulation *sim, size_t id)
     bool is_judged = self->stage == JUDGED;
     double tokens = lognormal(
         sim, is_judged ? one->verify_tokens : one->output_tokens, one->output_cv);
+    if (!is_judged && one->output_limit > 0.0) {
+        tokens = fulcrum_min(tokens, one->output_limit);
+    }
     double prompt_s =
         is_judged ? 0.0 : one->prompt_tokens * sim->network->decode.per_prompt_s;
     wind(sim, place, decode_pace_s(sim, place->count));

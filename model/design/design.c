@@ -108,15 +108,20 @@ static bool decodes(const struct fulcrum_workload_agent *agent)
     return agent->output_tokens + agent->verify_tokens + agent->prompt_tokens > 0.0;
 }
 
+static bool has_gpu(const struct fulcrum_design *design)
+{
+    return design->machine.accelerator == FULCRUM_ACCELERATOR_GPU;
+}
+
 static bool is_needed(const struct fulcrum_design *design, enum need when)
 {
     bool trains = fulcrum_design_trains(design);
     bool has_agents = fulcrum_design_has_agents(design);
     switch (when) {
     case NEED_GPU:
-        return design->machine.accelerator == FULCRUM_ACCELERATOR_GPU;
+        return has_gpu(design);
     case NEED_NETWORK:
-        return !has_agents || decodes(&design->workload.agent);
+        return !has_agents || (decodes(&design->workload.agent) && has_gpu(design));
     case NEED_TRAINING:
         return trains;
     case NEED_NODES:
@@ -226,11 +231,10 @@ static void check_agents(
     const struct fulcrum_workload *workload = &design->workload;
     const struct fulcrum_workload_agent *agent = &workload->agent;
     const struct fulcrum_run *run = &design->run;
-    bool has_gpus = design->machine.accelerator == FULCRUM_ACCELERATOR_GPU;
     FAULT_IF(workload->simulation.device != FULCRUM_SIMULATION_CPU, found,
         FULCRUM_ERR_INFEASIBLE,
         "workload.simulation.device = gpu: expected cpu with workload.family = agents");
-    if (!has_gpus) { /* tokens come from elsewhere, and take host.delay_s */
+    if (!has_gpu(design)) { /* tokens come from elsewhere, and take host.delay_s */
         FAULT_IF(decodes(agent) || fulcrum_design_trains(design), found,
             FULCRUM_ERR_INFEASIBLE,
             "machine %s has no GPU: expected workload.agent.output_tokens, "
@@ -246,10 +250,11 @@ static void check_agents(
         "workload.agent.instance_gpu_count says what a model is split over",
         run->instances_per_gpu, run->model_parallel_gpu_count, run->envs_per_actor);
     double decoding = (run->gpu_count - run->learner_gpu_count) * run->node_count;
-    FAULT_IF(decoding < agent->instance_gpu_count, found, FULCRUM_ERR_INFEASIBLE,
+    FAULT_IF(decoding > 0.0 && decoding < agent->instance_gpu_count, found,
+        FULCRUM_ERR_INFEASIBLE,
         "workload.agent.instance_gpu_count = %.6g: expected at most the %.6g GPUs that "
         "decode ((run.gpu_count - run.learner_gpu_count) x run.node_count)",
-        agent->instance_gpu_count, fmax(decoding, 0.0));
+        agent->instance_gpu_count, decoding);
     if (!fulcrum_design_trains(design)) {
         return;
     }

@@ -96,8 +96,9 @@ enum fulcrum_workload_family {
     X(workload.agent, coupling,         COUPLING, 0, 3,  0,    "",      "alone: nothing trains; in-turns: all of a batch, then training, then the next; one-off: the next batch while the last one trains; stream: trained on as they end, at most staleness batches ahead") \
     X(workload.agent, turn_count,       NUMBER, 1, 1e6,  NAN,  "",      "turns of a trajectory, each an agent step: decoding, a tool call, a delay") \
     X(workload.agent, turn_cv,          NUMBER, 0, 10,   0,    "",      "standard deviation of the turns over their mean") \
-    X(workload.agent, output_tokens,    NUMBER, 0, 1e8,  NAN,  "",      "decoded in a turn") \
+    X(workload.agent, output_tokens,    NUMBER, 0, 1e8,  NAN,  "",      "decoded in a turn, were there no limit") \
     X(workload.agent, output_cv,        NUMBER, 0, 10,   0,    "",      "standard deviation of output_tokens over their mean") \
+    X(workload.agent, output_limit,     NUMBER, 0, 1e8,  0,    "",      "most that are decoded in a turn, longer outputs are cut off; 0: no limit") \
     X(workload.agent, prompt_tokens,    NUMBER, 0, 1e8,  0,    "",      "new in a turn and not in the cache") \
     X(workload.agent, context_tokens,   NUMBER, 0, 1e8,  0,    "",      "of a trajectory's context, the mean while it decodes") \
     X(workload.agent, verify_s,         NUMBER, 0, 1e6,  0,    "s",     "work at the end of a trajectory, on one otherwise idle thread") \

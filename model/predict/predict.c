@@ -201,7 +201,11 @@ static void fill_agents(const struct solved_point *point, double *value)
     double unknown = FULCRUM_UNKNOWN;
     double turns_per_s = value[FULCRUM_OUTPUT_steps_per_s];
     double trajectories_per_s = has_agents ? turns_per_s / agent->turn_count : unknown;
-    double tokens = agent->turn_count * agent->output_tokens + agent->verify_tokens;
+    const struct fulcrum_agent_trajectory one = {.output_tokens = agent->output_tokens,
+        .output_cv = agent->output_cv,
+        .output_limit = agent->output_limit};
+    double tokens =
+        agent->turn_count * fulcrum_agent_output_of(&one).tokens + agent->verify_tokens;
     double drift = turns_per_s / point->solution.steps_per_s; /* of the machine */
     double live = agents->load.starting + agents->load.decoding +
                   agents->load.at_tools + agents->load.delayed;

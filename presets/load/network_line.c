@@ -216,6 +216,7 @@ static const struct fulcrum_record_row trajectory_rows[] = {
     AGENT(turn_cv, 0.0, 0.0),
     AGENT(output_tokens, 0.0, 1.0),
     AGENT(output_cv, 0.0, 0.0),
+    AGENT(output_limit, 0.0, 0.0),
     AGENT(prompt_tokens, 0.0, 0.0),
     AGENT(context_tokens, 0.0, 0.0),
     AGENT(tool_s, 0.0, 1.0),

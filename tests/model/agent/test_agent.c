@@ -198,6 +198,9 @@ TEST(test_auto_simulates_what_equations_are_not_sure_of)
         .group_size = 1.0,
         .train_s = 10.0};
     ASSERT_OK(fulcrum_agent_solve(&network, &options, &out, NULL));
+    CU_ASSERT_EQUAL(out.method, FULCRUM_METHOD_FAST);
+    options.half_width_rel = 0.02;
+    ASSERT_OK(fulcrum_agent_solve(&network, &options, &out, NULL));
     CU_ASSERT_EQUAL(out.method, FULCRUM_METHOD_SIMULATE);
     options.half_width_rel = 0.2;
     ASSERT_OK(fulcrum_agent_solve(&network, &options, &out, NULL));

@@ -131,7 +131,7 @@ TEST(test_names_end_where_the_choices_end)
     CU_ASSERT_STRING_EQUAL(fulcrum_method_name(FULCRUM_METHOD_SIMULATE), "simulate");
     CU_ASSERT_PTR_NULL(fulcrum_method_name(FULCRUM_METHOD_SIMULATE + 1));
     CU_ASSERT_STRING_EQUAL(fulcrum_bottleneck_name(FULCRUM_BOUND_LATENCY), "latency");
-    CU_ASSERT_PTR_NULL(fulcrum_bottleneck_name((enum fulcrum_bottleneck)5));
+    CU_ASSERT_PTR_NULL(fulcrum_bottleneck_name((enum fulcrum_bottleneck)6));
     const char *low_cv = fulcrum_flag_text(FULCRUM_FLAG_LOW_CV_INDEX);
     CU_ASSERT(strstr(low_cv, "lock into step") != NULL);
     CU_ASSERT_PTR_NULL(fulcrum_flag_text(FULCRUM_FLAG_COUNT));
