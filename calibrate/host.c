@@ -19,6 +19,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/utsname.h>
 #include <time.h>
@@ -115,6 +116,20 @@ static double idle_s_of(const char *line)
     return ticks / (double)per_s;
 }
 
+static double own_cpu_s(void)
+{
+    double cpu_s = 0.0;
+    const int whose[] = {RUSAGE_SELF, RUSAGE_CHILDREN};
+    for (size_t i = 0; i < sizeof whose / sizeof whose[0]; i++) {
+        struct rusage used;
+        if (getrusage(whose[i], &used) == 0) {
+            cpu_s += (double)(used.ru_utime.tv_sec + used.ru_stime.tv_sec) +
+                     1e-6 * (double)(used.ru_utime.tv_usec + used.ru_stime.tv_usec);
+        }
+    }
+    return cpu_s;
+}
+
 /*
  * Idle time is counted to the microsecond, while user and system time go to whoever
  * runs when the clock ticks: threads that yield at ticks, as two that share a core do,
@@ -122,7 +137,8 @@ static double idle_s_of(const char *line)
  */
 struct fulcrum_host_idle fulcrum_host_idle(const char *root)
 {
-    struct fulcrum_host_idle idle = {.wall_s = fulcrum_wall_s(), .idle_s = (double)NAN};
+    struct fulcrum_host_idle idle = {
+        .wall_s = fulcrum_wall_s(), .idle_s = (double)NAN, .own_s = own_cpu_s()};
     char path[512];
     (void)snprintf(path, sizeof path, "%s/proc/stat", root);
     FILE *file = fopen(path, "r");
@@ -146,6 +162,12 @@ double fulcrum_host_busy_s(
 {
     double passed_s = end->processor_count * (end->wall_s - begin->wall_s);
     return passed_s - (end->idle_s - begin->idle_s);
+}
+
+double fulcrum_host_others_s(
+    const struct fulcrum_host_idle *begin, const struct fulcrum_host_idle *end)
+{
+    return fulcrum_host_busy_s(begin, end) - (end->own_s - begin->own_s);
 }
 
 /* NULL where hwloc cannot tell; given back with hwloc_topology_destroy. */

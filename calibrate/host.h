@@ -60,6 +60,7 @@ struct fulcrum_host_idle {
     double wall_s;
     double idle_s; /* of all processors; NAN where it is not told */
     double processor_count;
+    double own_s; /* CPU time of this process and of its ended children, so far */
 };
 
 /* Reads `root`/proc/stat. The kernel tells idle times in steps of 10 ms. */
@@ -70,6 +71,10 @@ struct fulcrum_host_idle fulcrum_host_idle(const char *root);
  * by a hypervisor included; NAN where it is not told.
  */
 double fulcrum_host_busy_s(
+    const struct fulcrum_host_idle *begin, const struct fulcrum_host_idle *end);
+
+/* The same without what this process used, and those that it started and that ended. */
+double fulcrum_host_others_s(
     const struct fulcrum_host_idle *begin, const struct fulcrum_host_idle *end);
 
 /*

@@ -19,6 +19,7 @@ const struct fulcrum_actor *const *fulcrum_actors(void)
         &fulcrum_actor_libretro,
         &fulcrum_actor_plugin,
         &fulcrum_actor_gym,
+        &fulcrum_actor_sandbox,
 #define ENTRY(symbol, name, summary) &fulcrum_actor_##symbol,
         FULCRUM_VECTORS(ENTRY) FULCRUM_FRAMEWORKS(ENTRY)
 #undef ENTRY

@@ -3,6 +3,7 @@
 #ifndef FULCRUM_CALIBRATE_ACTOR_ACTOR_H
 #define FULCRUM_CALIBRATE_ACTOR_ACTOR_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -128,6 +129,8 @@ enum {
 #define FULCRUM_LOOP_TRAIN_SIZE(batch, unroll, burn_in)                                \
     ((size_t)(batch) | (size_t)(unroll) << 20 | (size_t)(burn_in) << 40)
 
+enum { FULCRUM_CALL_DECK = 4 };
+
 /* What all environments of one kind share (a physics model, a ROM). Opaque. */
 struct fulcrum_actor_shared;
 
@@ -181,6 +184,9 @@ struct fulcrum_step_log {
 struct fulcrum_actor {
     const char *name;
     const char *summary;
+    /* Steps are calls of tools, which no network of ours infers: FULCRUM_CALL_DECK of
+     * them in a row are of all kinds, as often as many are. */
+    bool is_tools;
     /*
      *   out      set on success only; given back with `close`
      *   fails    FULCRUM_ERR_UNSUPPORTED (library not here or not in this build),
@@ -261,6 +267,7 @@ extern const struct fulcrum_actor fulcrum_actor_mujoco_humanoid;
 extern const struct fulcrum_actor fulcrum_actor_libretro;
 extern const struct fulcrum_actor fulcrum_actor_plugin;
 extern const struct fulcrum_actor fulcrum_actor_gym;
+extern const struct fulcrum_actor fulcrum_actor_sandbox;
 
 /* Vector environments and loops of training frameworks: symbol, name, summary. */
 #define FULCRUM_VECTORS(X)                                                             \

@@ -14,6 +14,7 @@
 #include <stdalign.h>
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "calibrate/stopwatch.h"
 #include "model/try.h"
@@ -46,7 +47,8 @@ struct fulcrum_actor_threads {
     size_t active_count;
     size_t running_count;
     int ends;
-    size_t burst; /* steps between two looks at `stops` */
+    size_t burst;  /* steps between two looks at `stops` */
+    double call_s; /* of a tool; else 0: nothing to wait for */
     atomic_int stops;
     size_t count;
     struct worker *workers;
@@ -125,6 +127,7 @@ enum fulcrum_status fulcrum_actor_threads_new(struct fulcrum_actor_threads **out
     threads->workers = workers;
     threads->count = count;
     double look_s = stage->actor->step_many != NULL ? LOOK_ELSEWHERE_S : LOOK_S;
+    threads->call_s = stage->actor->is_tools ? step_s : 0.0;
     threads->burst = (size_t)fmin(fmax(look_s / fmax(step_s, 1e-9), 1.0), 1e4);
     (void)pthread_mutex_init(&threads->lock, NULL);
     (void)pthread_cond_init(&threads->go, NULL);
@@ -222,7 +225,9 @@ enum fulcrum_status fulcrum_actor_threads_window(struct fulcrum_actor_threads *t
     struct fulcrum_error *err)
 {
     fulcrum_actor_threads_start(threads, count);
-    fulcrum_sleep_s(START_UP_S);
+    /* Calls must no longer be in step when the window opens. */
+    double each = (double)count / (double)sysconf(_SC_NPROCESSORS_ONLN);
+    fulcrum_sleep_s(START_UP_S + 2.0 * threads->call_s * fmax(each, 1.0));
     struct fulcrum_actor_threads_reading begin = fulcrum_actor_threads_read(threads);
     fulcrum_sleep_s(window_s);
     struct fulcrum_actor_threads_reading end = fulcrum_actor_threads_read(threads);

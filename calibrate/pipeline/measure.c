@@ -49,6 +49,7 @@
  * batches to get back to its speed. */
 #define PIECE_S         0.01
 #define PIECE_WARM_UP_S 0.02
+#define CALL_DECKS      4.0
 
 /* Between two looks at a machine that is not calm. */
 #define CALM_PAUSE_S 0.1
@@ -167,9 +168,12 @@ struct pieces {
 static enum fulcrum_status time_step(
     struct fulcrum_window_room *room, double *out, struct fulcrum_error *err)
 {
-    struct fulcrum_stepper *stepper = &room->steppers[0];
-    double steps = fmax(1.0, round(PIECE_S / room->bench.step_s));
-    double warm_ups = ceil(PIECE_WARM_UP_S / room->bench.step_s);
+    bool calls = room->bench.stage.actor->is_tools;
+    struct fulcrum_stepper *stepper =
+        &room->steppers[calls ? room->stepper_count - 1 : 0];
+    double steps = calls ? CALL_DECKS * FULCRUM_CALL_DECK
+                         : fmax(1.0, round(PIECE_S / room->bench.step_s));
+    double warm_ups = calls ? 0.0 : ceil(PIECE_WARM_UP_S / room->bench.step_s);
     TRY(fulcrum_stepper_run(stepper, (size_t)warm_ups, NULL, err));
     double elsewhere_s = fulcrum_stepper_cpu_s(stepper);
     struct fulcrum_span begin = fulcrum_span_begin();
@@ -200,10 +204,11 @@ static enum fulcrum_status add_pieces(
     double step_s = 0.0;
     double batch_s = (double)NAN;
     enum fulcrum_status status = FULCRUM_OK;
-    (void)fulcrum_cpu_list_bind(&room->placement.actors);
+    bool calls = room->bench.stage.actor->is_tools; /* which run anywhere */
+    (void)fulcrum_cpu_list_bind(calls ? &room->before : &room->placement.actors);
     TRY_OR_END(time_step(room, &step_s, err));
     (void)fulcrum_cpu_list_bind(&room->placement.server);
-    if (!room->bench.learner_info.device.is_gpu) {
+    if (!room->bench.learner_info.device.is_gpu && !calls) {
         TRY_OR_END(time_batch(room, &batch_s, err));
     }
     sum->step_s += step_s;
@@ -267,7 +272,8 @@ enum fulcrum_status fulcrum_window_room_open(struct fulcrum_window_room *room,
     struct fulcrum_machine machine = room->bench.machine;
     const struct fulcrum_placement *placement = &room->placement;
     bool is_loop = room->bench.stage.actor->time != NULL;
-    if (is_loop) {
+    bool is_tools = room->bench.stage.actor->is_tools;
+    if (is_loop || is_tools) {
         machine.learner_core_count = 0.0;
     } else if (machine.accelerator == FULCRUM_ACCELERATOR_CPU && placement->is_apart) {
         machine.learner_core_count = 1.0;
@@ -283,6 +289,7 @@ enum fulcrum_status fulcrum_window_room_open(struct fulcrum_window_room *room,
         size_t count = config->actor_count * config->envs_per_actor;
         most = count > most && !is_loop ? count : most;
     }
+    most += is_tools ? 1 : 0; /* whose calls are timed alone */
     room->steppers = calloc(most + 1, sizeof *room->steppers);
     TRY_MEMORY(room->steppers, err, "%zu environments", most);
     room->stepper_count = most;
@@ -429,6 +436,37 @@ static enum fulcrum_status watch_loop(struct fulcrum_window_room *room,
     return FULCRUM_OK;
 }
 
+/* One window of trajectories that call tools. */
+static enum fulcrum_status watch_calls(struct fulcrum_window_room *room,
+    const struct fulcrum_measure_config *config, struct fulcrum_measure_window *out,
+    struct fulcrum_error *err)
+{
+    const struct fulcrum_calls_plan plan = {.steppers = room->steppers,
+        .count = config->actor_count,
+        .decode_s = room->options->decode_s,
+        .window_s = room->options->window_s,
+        .seed = room->bench.stage.seed + (uint64_t)room->call_windows++,
+        .listener = &room->listener};
+    struct fulcrum_calls_reading found;
+    double begin_s = fulcrum_wall_s();
+    struct fulcrum_host_idle idle = fulcrum_host_idle("");
+    TRY(fulcrum_calls_watch(&plan, &found, err));
+    struct fulcrum_host_idle idle_then = fulcrum_host_idle("");
+    double threads = fmax(room->bench.machine.cpu.thread_count, 1.0);
+    *out = (struct fulcrum_measure_window){.steps_per_s = found.calls_per_s,
+        .mean_batch = (double)NAN,
+        .actor_busy_frac = found.busy_threads / threads,
+        .actor_cpu_s = found.cpu_s,
+        .server_busy_frac = (double)NAN,
+        .server_cpu_s = (double)NAN,
+        .others_frac = fulcrum_host_others_s(&idle, &idle_then) /
+                       (threads * (fulcrum_wall_s() - begin_s)),
+        .cpu_w = (double)NAN,
+        .gpu_w = (double)NAN,
+        .j_per_step = (double)NAN};
+    return FULCRUM_OK;
+}
+
 static struct fulcrum_live_plan plan_of(
     const struct fulcrum_window_room *room, const struct fulcrum_measure_config *config)
 {
@@ -511,8 +549,12 @@ enum fulcrum_status fulcrum_window_take(struct fulcrum_window_room *room,
         TRY(take_pulse(room, &before, err));
     }
     TRY(learn(room, &before, err));
+    bool is_tools = room->bench.stage.actor->is_tools;
     if (room->loop != NULL) {
         TRY(watch_loop(room, config, out, err));
+    } else if (is_tools) {
+        TRY(add_pieces(room, &pieces, err));
+        TRY(watch_calls(room, config, out, err));
     } else {
         TRY(add_pieces(room, &pieces, err));
         TRY_OR_END(fulcrum_live_new(&live, &plan, err));
@@ -526,6 +568,8 @@ end:
     TRY(learn(room, &after, err));
     if (room->loop == NULL) {
         TRY(add_pieces(room, &pieces, err));
+    }
+    if (room->loop == NULL && !is_tools) {
         summarise_window(room, &passage, out);
     }
     bool has_pieces = pieces.count > 0.0;
@@ -786,6 +830,8 @@ static enum fulcrum_status settle(struct session *session, struct fulcrum_error 
     found->placement = session->room.placement;
     found->actor = bench->stage.actor->name;
     found->actor_info = bench->stage.info;
+    found->is_tools = bench->stage.actor->is_tools;
+    found->decode_s = session->options->decode_s;
     found->learner = bench->learner != NULL ? bench->learner->name : "its own";
     found->is_loop = session->room.loop != NULL;
     memcpy(found->loop_fact, session->room.loop_fact, sizeof found->loop_fact);

@@ -63,6 +63,7 @@ struct fulcrum_measure_options {
     size_t window_count;      /* undisturbed ones that are wanted of each, >= 1 */
     size_t most_windows;      /* of each, disturbed ones included */
     double calm_wait_s;       /* longest wait for calm canaries before a window, >= 0 */
+    double decode_s;          /* tools: mean sleep of a trajectory before a call */
     double train_steps_least; /* a window goes on until so many are done */
     bool times_pieces;        /* in the rounds of its windows */
     const char *meter_root;   /* NULL: this machine's files */
@@ -114,7 +115,9 @@ struct fulcrum_measurement {
     struct fulcrum_actor_info actor_info;
     const char *learner;
     struct fulcrum_learner_info learner_info; /* that infers */
-    bool is_loop;                             /* of a framework, with its facts */
+    bool is_tools;                            /* trajectories with calls of tools... */
+    double decode_s; /* ...and so much, on average, before each */
+    bool is_loop;    /* of a framework, with its facts */
     double loop_fact[FULCRUM_LOOP_FIGURES];
     double train_step_flop;   /* NAN: nothing trains */
     char energy_reason[1200]; /* why watts are missing; "" */
@@ -166,6 +169,7 @@ struct fulcrum_window_room {
     /* Instead of steppers, where the actor is a loop: it, and its facts. */
     struct fulcrum_env *loop;
     double loop_fact[FULCRUM_LOOP_FIGURES];
+    size_t call_windows; /* of tools, so far */
     struct fulcrum_canary
         canaries[2];                /* on a core of the actors, on one of the server */
     struct fulcrum_canary usual[2]; /* what is usual of them, by windows */
@@ -189,6 +193,31 @@ void fulcrum_window_room_close(struct fulcrum_window_room *room);
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_window_take(
     struct fulcrum_window_room *room, const struct fulcrum_measure_config *config,
     struct fulcrum_measure_window *out, struct fulcrum_error *err);
+
+/* Trajectories of agents: real calls between sleeps that stand for decoding. */
+struct fulcrum_calls_plan {
+    struct fulcrum_stepper *steppers; /* one for each; borrowed */
+    size_t count;
+    double decode_s; /* mean of the sleeps, >= 0 */
+    double window_s; /* at least, and some tens of calls */
+    uint64_t seed;
+    const struct fulcrum_listener *listener;
+};
+
+struct fulcrum_calls_reading {
+    double calls_per_s;
+    double busy_threads; /* CPU time of the calls, over wall time */
+    double cpu_s;        /* of a call */
+};
+
+/*
+ * Starts them, lets each make a call, watches them for a window and ends them.
+ *   fails    FULCRUM_ERR_INTERRUPTED, FULCRUM_ERR_ENVIRONMENT, FULCRUM_ERR_UNSUPPORTED
+ *            (no thread), FULCRUM_ERR_NO_MEMORY
+ */
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_calls_watch(
+    const struct fulcrum_calls_plan *plan, struct fulcrum_calls_reading *out,
+    struct fulcrum_error *err);
 
 /* The real pipeline with its stages recorded, and without. */
 

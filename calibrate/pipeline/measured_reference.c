@@ -14,6 +14,9 @@
 /* Of a normal law: the variance of a median of n over that of one, times n. */
 #define MEDIAN_VARIANCE 1.571
 
+/* Predictions also tell how long so many calls take. */
+#define TOLD_ENV_STEPS 1e6
+
 enum { SETTINGS_MOST = 9, OBSERVATIONS_MOST = 3, SOURCES = 4 };
 
 void fulcrum_measured_series(
@@ -205,7 +208,12 @@ static void fill_design(
         network);
     workload->calibration[0] = '\0';
     workload->frame_skip = plan->measurement->actor_info.frame_skip;
-    if (!plan->measurement->is_loop) {
+    if (plan->measurement->is_tools) {
+        workload->family = FULCRUM_FAMILY_AGENTS;
+        workload->total_env_steps = TOLD_ENV_STEPS;
+        workload->agent.output_tokens = 0.0;
+        workload->agent.turn_count = 1.0; /* unless the calibration knows better */
+    } else if (!plan->measurement->is_loop) {
         const struct fulcrum_network_cost *cost = &plan->measurement->learner_info.cost;
         workload->network.parameter_count = (double)cost->parameter_count;
         workload->network.forward_flop = cost->forward_flop;
@@ -431,6 +439,21 @@ static enum fulcrum_status add_points(struct fulcrum_reference *reference,
     return status;
 }
 
+/* Before each call: decoding, and what the call itself waits for. */
+static void add_delays(
+    struct fulcrum_reference *reference, const struct fulcrum_measured_plan *plan)
+{
+    const struct fulcrum_parameter *wait =
+        plan->calibration != NULL
+            ? fulcrum_calibration_parameter(plan->calibration, "workload.host.delay_s")
+            : NULL;
+    double wait_s = wait != NULL ? wait->value : 0.0;
+    for (size_t i = 0; i < reference->point_count && plan->measurement->is_tools; i++) {
+        set_number(&reference->points[i], "workload.host.delay_s",
+            plan->measurement->decode_s + wait_s);
+    }
+}
+
 static enum fulcrum_status fill_reference(struct fulcrum_reference *reference,
     const struct fulcrum_measured_plan *plan, struct fulcrum_error *err)
 {
@@ -470,6 +493,13 @@ static enum fulcrum_status fill_reference(struct fulcrum_reference *reference,
         (void)snprintf(text, sizeof text,
             "measured by `fulcrum measure`: whole iterations of the loop; medians of "
             "undisturbed windows, half-widths half of their range");
+    } else if (found->is_tools) {
+        (void)snprintf(text, sizeof text,
+            "measured by `fulcrum measure`: trajectories that sleep for %g s on "
+            "average "
+            "and call a tool, by turns; medians of undisturbed windows, half-widths "
+            "half of their range",
+            found->decode_s);
     }
     add_source(reference, "points", text);
     add_source(reference, "machine", "detected; as far as the placement uses it");
@@ -478,6 +508,7 @@ static enum fulcrum_status fill_reference(struct fulcrum_reference *reference,
         found->learner_info.device.detail);
     add_source(reference, "workload", text);
     TRY(add_points(reference, plan, train_step_s, err));
+    add_delays(reference, plan);
     FAIL_IF(
         reference->point_count == 0, err, FULCRUM_ERR_MISSING, "nothing was measured");
     return FULCRUM_OK;

@@ -50,6 +50,9 @@
 #define LOOK_S    0.01
 #define WARM_UP_S 0.03
 
+/* At calls of several kinds. */
+#define LOOK_CALLS_S 0.5
+
 /* The distance between the seeds of actions, environments and weights. */
 #define SEED_STRIDE UINT64_C(0x9e3779b97f4a7c15)
 
@@ -236,12 +239,15 @@ enum fulcrum_status fulcrum_bench_open(struct fulcrum_bench *out,
     if (out->stage.actor->time != NULL) {
         return FULCRUM_OK; /* its learner and its environments are the loop's own */
     }
-    TRY(open_learner(out, options, err));
+    if (!out->stage.actor->is_tools) {
+        TRY(open_learner(out, options, err));
+    }
     struct fulcrum_stepper stepper = {0};
     TRY(fulcrum_stepper_open(&stepper, &out->stage, 0, err));
     enum fulcrum_status status = FULCRUM_OK;
     TRY_OR_END(look(&stepper, WARM_UP_S, &out->step_s, err));
-    status = look(&stepper, LOOK_S, &out->step_s, err);
+    status = look(&stepper, out->stage.actor->is_tools ? LOOK_CALLS_S : LOOK_S,
+        &out->step_s, err);
 end:
     fulcrum_stepper_close(&stepper);
     return status;
@@ -579,6 +585,19 @@ static enum fulcrum_status find_drift(
     return status;
 }
 
+/* What infers: a network of ours, or a word for what was stepped without one. */
+static const char *network_of(const struct fulcrum_calibration_run *run)
+{
+    const struct fulcrum_actor_options *options = &run->options->actor_options;
+    if (run->bench->learner != NULL) {
+        return fulcrum_learner_network_name(run->options->network);
+    }
+    if (run->bench->stage.actor->is_tools) {
+        return "tools";
+    }
+    return options->env_id != NULL ? options->env_id : options->make;
+}
+
 static enum fulcrum_status assemble(struct fulcrum_calibration_run *run,
     struct fulcrum_calibration **out, struct fulcrum_error *err)
 {
@@ -587,11 +606,7 @@ static enum fulcrum_status assemble(struct fulcrum_calibration_run *run,
     calibration->machine = run->bench->machine;
     calibration->complete = !run->is_stopped && run->failure.status == FULCRUM_OK;
     const char *actor = run->bench->stage.actor->name;
-    const char *network = run->bench->learner != NULL
-                              ? fulcrum_learner_network_name(run->options->network)
-                          : run->options->actor_options.env_id != NULL
-                              ? run->options->actor_options.env_id
-                              : run->options->actor_options.make;
+    const char *network = network_of(run);
     (void)snprintf(calibration->title, sizeof calibration->title, "%s, %s, %s",
         run->bench->machine.cpu.name, actor, network);
     char title[sizeof calibration->title];
@@ -648,7 +663,8 @@ static void choose_probes(struct fulcrum_calibration_run *run)
     for (size_t i = 0; i < sizeof probes / sizeof probes[0]; i++) {
         bool is_alone = probes[i] == &fulcrum_probe_loop;
         bool is_loop = run->bench->stage.actor->time != NULL;
-        if (is_alone == is_loop &&
+        bool is_tools = run->bench->stage.actor->is_tools;
+        if (is_alone == is_loop && (!is_tools || probes[i]->is_of_tools) &&
             (probes[i]->applies == NULL || probes[i]->applies(run->bench))) {
             run->schedule.share[run->probe_count] = probes[i]->share;
             run->probe[run->probe_count++] = probes[i];

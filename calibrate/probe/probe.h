@@ -259,6 +259,7 @@ struct fulcrum_probe {
     /* Its recordings; a name of NULL ends them before FULCRUM_PROBE_RECORDINGS. */
     struct fulcrum_recording_header headers[FULCRUM_PROBE_RECORDINGS];
     size_t own_byte;
+    bool is_of_tools; /* too: it needs no learner */
     /* False where there is nothing to measure: it is not opened. NULL: always true. */
     bool (*applies)(const struct fulcrum_bench *bench);
     /* Fails as the actor or learner; closed afterwards all the same. NULL: nothing. */

@@ -30,6 +30,7 @@
 #include <stdlib.h>
 
 #include "calibrate/actor/placement.h"
+#include "calibrate/host.h"
 #include "calibrate/statistics.h"
 #include "model/try.h"
 
@@ -117,6 +118,9 @@ enum fulcrum_status fulcrum_background_load_end(struct fulcrum_background_load *
 #define BLOCK_STEPS  16.0
 #define BLOCK_MOST_S 0.05
 
+/* Of calls of tools, which hold every kind of them. */
+enum { BLOCK_DECKS = 2 };
+
 /* The same where each block is an exchange with another process, whose caches are cold
  * at first. */
 #define BLOCK_ELSEWHERE_S 0.02
@@ -147,6 +151,9 @@ enum fulcrum_status fulcrum_background_load_end(struct fulcrum_background_load *
  */
 #define ENV_COUNT 16
 
+/* Calls wait for cores where others used more than this of one. */
+#define OTHERS_FRAC 0.05
+
 /* Resets in a block where one of them is too short to time. */
 #define RESET_BLOCK_COUNT 256
 
@@ -174,6 +181,8 @@ enum {
     SINGLE,      /* one step without its reset, or short blocks */
     RESETS,      /* resets per step in each block of BLOCK */
     BUSY_RESETS, /* likewise of BUSY */
+    WAITS,       /* tools: wall less CPU time of a step in a block without resets */
+    START,       /* tools: wall time of a reset */
 };
 
 struct own {
@@ -224,10 +233,14 @@ static enum fulcrum_status step_open(
     return FULCRUM_OK;
 }
 
-static double block_s(const struct fulcrum_probe_state *state)
+static size_t block_steps(const struct fulcrum_probe_state *state)
 {
-    double steps_s = fmin(BLOCK_STEPS * state->bench->step_s, BLOCK_MOST_S);
-    return is_elsewhere(state) ? BLOCK_ELSEWHERE_S : fmax(BLOCK_S, steps_s);
+    const struct fulcrum_bench *bench = state->bench;
+    double steps_s = fmin(BLOCK_STEPS * bench->step_s, BLOCK_MOST_S);
+    double block_s = is_elsewhere(state) ? BLOCK_ELSEWHERE_S : fmax(BLOCK_S, steps_s);
+    return bench->stage.actor->is_tools
+               ? BLOCK_DECKS * (size_t)FULCRUM_CALL_DECK
+               : (size_t)fmax(ceil(block_s / bench->step_s), 1.0);
 }
 
 /* Steps of one environment after the other, as an actor's thread makes them. */
@@ -253,10 +266,11 @@ static enum fulcrum_status sample_block(
 {
     const struct fulcrum_bench *bench = state->bench;
     struct own *own = state->own;
-    double count = fmax(ceil(block_s(state) / bench->step_s), 1.0);
+    double count = (double)block_steps(state);
     size_t resets = 0;
     TRY(fulcrum_sample_begin(state, which, err));
     double elsewhere_s = fulcrum_stepper_cpu_s(&own->stepper);
+    struct fulcrum_host_idle idle = fulcrum_host_idle("");
     struct fulcrum_span begin = fulcrum_span_begin();
     /* What steps in a process of its own is asked for all of the block at once. */
     TRY(is_elsewhere(state)
@@ -268,6 +282,13 @@ static enum fulcrum_status sample_block(
     TRY(fulcrum_sample_keep(state, which, FULCRUM_CLOCK_CPU, &sample, err));
     own->step_count += count;
     own->reset_count += (double)resets;
+    if (bench->stage.actor->is_tools && resets == 0) {
+        struct fulcrum_host_idle then = fulcrum_host_idle("");
+        struct fulcrum_sample wait = sample;
+        wait.value = fmax(span.wall_s / count - sample.value, 0.0);
+        wait.marked = fulcrum_host_others_s(&idle, &then) > OTHERS_FRAC * span.wall_s;
+        TRY(fulcrum_recording_add(&state->recording[WAITS], &wait, err));
+    }
     sample.value = (double)resets / count;
     return fulcrum_recording_add(
         &state->recording[which == BUSY ? BUSY_RESETS : RESETS], &sample, err);
@@ -332,7 +353,7 @@ static enum fulcrum_status sample_singles(
 {
     const struct fulcrum_bench *bench = state->bench;
     struct own *own = state->own;
-    size_t count = (size_t)fmax(ceil(block_s(state) / bench->step_s), 1.0);
+    size_t count = block_steps(state);
     count = count < SINGLE_BLOCK_MAX ? count : SINGLE_BLOCK_MAX;
     double *room = calloc(2 * count, sizeof *room);
     TRY_MEMORY(room, err, "%zu single steps", count);
@@ -415,6 +436,21 @@ static enum fulcrum_status sample_reset_block(
     return fulcrum_sample_keep(state, RESET, FULCRUM_CLOCK_CPU, &sample, err);
 }
 
+/* A new sandbox, as whoever waits for it sees it. */
+static enum fulcrum_status sample_start(
+    struct fulcrum_probe_state *state, struct fulcrum_error *err)
+{
+    struct own *own = state->own;
+    TRY(fulcrum_sample_begin(state, START, err));
+    struct fulcrum_span begin = fulcrum_span_begin();
+    if (fulcrum_stepper_reset(&own->stepper) == FULCRUM_STEP_FAILED) {
+        return fulcrum_stepper_failure(&own->stepper, err);
+    }
+    struct fulcrum_span span = fulcrum_span_end(&state->bench->stopwatch, begin);
+    struct fulcrum_sample sample = {.value = span.wall_s};
+    return fulcrum_sample_keep(state, START, FULCRUM_CLOCK_WALL, &sample, err);
+}
+
 static enum fulcrum_status sample_parts(
     struct fulcrum_probe_state *state, struct fulcrum_error *err)
 {
@@ -450,11 +486,13 @@ static enum fulcrum_status step_visit(
     struct fulcrum_probe_state *state, double until_s, struct fulcrum_error *err)
 {
     struct fulcrum_bench *bench = state->bench;
-    bool has_other_side = bench->machine.cpu.thread_count >= 2.0;
+    bool has_other_side =
+        bench->machine.cpu.thread_count >= 2.0 && bench->learner != NULL;
     double now_s = fulcrum_wall_s();
     double alone_s = until_s - (has_other_side ? BUSY_FRAC * (until_s - now_s) : 0.0);
     do {
         TRY(sample_block(state, BLOCK, err));
+        TRY(bench->stage.actor->is_tools ? sample_start(state, err) : FULCRUM_OK);
         TRY(sample_parts(state, err));
     } while (fulcrum_bench_goes_on(bench, alone_s));
     return has_other_side && fulcrum_bench_goes_on(bench, HUGE_VAL)
@@ -634,6 +672,34 @@ static void report_means(const struct fulcrum_probe_state *state,
     }
 }
 
+/* What a call waits for, and what comes before the first of them. */
+static void report_calls(struct fulcrum_probe_state *state,
+    const struct step_figures *figures, struct fulcrum_findings *findings)
+{
+    const struct {
+        const char *path;
+        size_t which;
+        const char *source;
+    } rows[] = {
+        {"workload.host.delay_s", WAITS, "wall time of a call alone less its CPU time"},
+        {"workload.agent.start_s", START, "wall time of a new sandbox, alone"}};
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct fulcrum_summary found =
+            fulcrum_findings_median(findings, &state->recording[rows[i].which], 0.0);
+        if (found.used > 0) {
+            fulcrum_findings_parameter(findings, rows[i].path,
+                &(struct fulcrum_parameter){
+                    .value = found.typical, .standard_error = found.standard_error},
+                "%s", rows[i].source);
+        }
+    }
+    if (figures->reset_per_step > 0.0) {
+        fulcrum_findings_parameter(findings, "workload.agent.turn_count",
+            &(struct fulcrum_parameter){.value = 1.0 / figures->reset_per_step},
+            "calls between resets");
+    }
+}
+
 static void step_report(
     struct fulcrum_probe_state *state, struct fulcrum_findings *findings)
 {
@@ -693,6 +759,9 @@ static void step_report(
                 : "neighbouring blocks of steps, scaled by the root of their size");
     }
     report_busy(&figures, findings);
+    if (state->bench->stage.actor->is_tools) {
+        report_calls(state, &figures, findings);
+    }
 }
 
 const struct fulcrum_probe fulcrum_probe_step = {
@@ -704,8 +773,11 @@ const struct fulcrum_probe fulcrum_probe_step = {
         [SINGLE] = {"actor_step_single", "s", NULL, "alone", false, false,
             SINGLE_REPORT_MAX},
         [RESETS] = {"resets_per_step", NULL, NULL, NULL, false, true, 0},
-        [BUSY_RESETS] = {"resets_per_step", NULL, NULL, NULL, true, true, 0}},
+        [BUSY_RESETS] = {"resets_per_step", NULL, NULL, NULL, true, true, 0},
+        [WAITS] = {"call_wait", "s", NULL, "alone", false, false, 0, true},
+        [START] = {"sandbox_start", "s", NULL, "alone", false, false, 0, true}},
     .own_byte = sizeof(struct own),
+    .is_of_tools = true,
     .open = step_open,
     .close = step_close,
     .visit = step_visit,

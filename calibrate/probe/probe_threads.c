@@ -33,6 +33,9 @@
 #define WINDOW_MIN_S 0.02
 #define WINDOW_MAX_S 0.25
 
+/* Calls are of several kinds: what is cut off at both ends must be few of them. */
+#define WINDOW_DECKS 10.0
+
 /* Threads that got less than this of the CPU time there is were held up... */
 #define CPU_SHARE_MIN 0.95
 
@@ -113,7 +116,7 @@ static enum fulcrum_status threads_open(
     for (size_t i = 0; i < own->count_count; i++) {
         own->count[i] = (double)count[i];
     }
-    if (bench->stage.actor->step_many != NULL) {
+    if (bench->stage.actor->step_many != NULL && bench->learner != NULL) {
         TRY(open_crowd(state, err));
     }
     size_t most = own->crowd != NULL ? (size_t)bench->machine.cpu.thread_count
@@ -207,7 +210,8 @@ static enum fulcrum_status sample_window(struct fulcrum_probe_state *state,
         reading.cpu_s / (reading.wall_s * fmin(count, bench->machine.cpu.thread_count));
     /* Others may have taken CPU time that the threads could have used. */
     double threads = state->bench->machine.cpu.thread_count;
-    double others_s = busy_s - reading.cpu_s;
+    double others_s = bench->stage.actor->is_tools ? fulcrum_host_others_s(&begin, &end)
+                                                   : busy_s - reading.cpu_s;
     bool has_others =
         isnan(busy_s) || others_s > OTHERS_FRAC * threads * reading.wall_s;
     *out = (struct fulcrum_sample){.x = count,
@@ -230,6 +234,9 @@ static enum fulcrum_status threads_visit(
     double slice_s = until_s - fulcrum_wall_s();
     double window_s = slice_s / (2.0 * (double)own->count_count);
     window_s = fmin(fmax(window_s, WINDOW_MIN_S), WINDOW_MAX_S);
+    if (state->bench->stage.actor->is_tools) {
+        window_s = WINDOW_DECKS * FULCRUM_CALL_DECK * state->bench->step_s;
+    }
     bool is_first = state->recording[THROUGHPUT].count == 0;
     struct fulcrum_sample one[2];
     struct fulcrum_sample many;
@@ -276,6 +283,18 @@ struct curve_points {
     double alone_per_s;
 };
 
+/* Share of a lone call's time in which it uses no core. */
+static double find_wait(const struct fulcrum_calibration *calibration)
+{
+    const struct fulcrum_parameter *step_s =
+        fulcrum_calibration_parameter(calibration, "workload.step.mean_s");
+    const struct fulcrum_parameter *wait_s =
+        fulcrum_calibration_parameter(calibration, "workload.host.delay_s");
+    return step_s != NULL && wait_s != NULL
+               ? wait_s->value / (wait_s->value + step_s->value)
+               : 0.0;
+}
+
 static struct curve_points find_points(
     struct fulcrum_probe_state *state, struct fulcrum_findings *findings)
 {
@@ -288,6 +307,8 @@ static struct curve_points find_points(
     }
     double threads = state->bench->machine.cpu.thread_count;
     double at_threads = threads;
+    double wait =
+        state->bench->stage.actor->is_tools ? find_wait(findings->calibration) : 0.0;
     points = (struct curve_points){
         {1.0}, {summary.typical}, .count = 1, .alone_per_s = summary.typical};
     fulcrum_findings_summary(findings, "throughput_1_per_s", "steps/s", &summary);
@@ -298,8 +319,10 @@ static struct curve_points find_points(
             char name[64];
             (void)snprintf(name, sizeof name, "capacity_%.0f", own->count[i]);
             fulcrum_findings_summary(findings, name, "", &summary);
-            points.x[points.count] = own->count[i];
-            points.y[points.count++] = summary.typical * points.alone_per_s;
+            /* As many as are not waiting do the work; a lone one does less than one. */
+            points.x[points.count] = own->count[i] - wait * summary.typical;
+            points.y[points.count++] =
+                (1.0 - wait) * summary.typical * points.alone_per_s;
             /* What crowds cost is over cores that do not disturb each other. */
             if (own->crowd != NULL && own->count[i] > threads) {
                 points.y[points.count - 1] *= at_threads / threads;
@@ -466,6 +489,7 @@ const struct fulcrum_probe fulcrum_probe_threads = {
         [HANDED] = {"actor_step_handed_over", "s", NULL, "served", false, false, 0,
             true}},
     .own_byte = sizeof(struct own),
+    .is_of_tools = true,
     .open = threads_open,
     .close = threads_close,
     .visit = threads_visit,

@@ -24,6 +24,9 @@
 #include "presets/load/preset.h"
 #include "presets/load/reference_file.h"
 
+/* Mean sleep before a call of a tool, unless told. */
+#define DECODE_S 0.5
+
 /* Where the reference goes unless told. */
 static const char standard_path[] = "measured.json";
 
@@ -39,6 +42,10 @@ static const struct fulcrum_option what_rows[] = {
                 "of all environments, as SEED RL does) or fixed:N; default: greedy"),
     FULCRUM_OPTION(FLAG, "train", SETTING(trains), NULL,
         .help = "a learner trains beside inference, at the workload's ratio"),
+    FULCRUM_OPTION(NUMBER, "decode", SETTING(decode_s), "SECONDS", .unit = "s",
+        .least = 0.0, .most = 3600.0,
+        .help = "sandbox: mean of the sleep before a call, which stands for decoding "
+                "(0.5)"),
     FULCRUM_OPTION(FILE, "calibration", SETTING(calibration), "FILE", .letter = 'c',
         .help = "taken beforehand with the same actor, network and learner: predicts "
                 "each point; without it, the pieces are timed between the windows, "
@@ -208,12 +215,20 @@ static enum fulcrum_status read_cpus(const char *option, const char *text,
     return FULCRUM_OK;
 }
 
-/* Whether a framework's own loop is measured, which has all that follows in it. */
+static bool is_tools(const struct fulcrum_measure_settings *settings)
+{
+    const char *name = fulcrum_actor_settings_name(&settings->actor);
+    const struct fulcrum_actor *actor = name != NULL ? fulcrum_actor_find(name) : NULL;
+    return actor != NULL && actor->is_tools;
+}
+
+/* Whether a framework's own loop is measured, or trajectories of agents: which have all
+ * that follows in them. */
 static bool is_loop(const struct fulcrum_measure_settings *settings)
 {
     const char *name = fulcrum_actor_settings_name(&settings->actor);
     const struct fulcrum_actor *actor = name != NULL ? fulcrum_actor_find(name) : NULL;
-    return actor != NULL && actor->time != NULL;
+    return actor != NULL && (actor->time != NULL || actor->is_tools);
 }
 
 /* Priors of the machine, and the workload; one that fits the network where none is
@@ -285,6 +300,7 @@ enum fulcrum_status fulcrum_measure_inputs_load(
             .sm_count = isnan(settings->learner.sms) ? 0.0 : settings->learner.sms,
             .network = (enum fulcrum_learner_network)settings->learner.network,
             .seed = (uint64_t)settings->seed,
+            .decode_s = isnan(settings->decode_s) ? DECODE_S : settings->decode_s,
             .window_s = settings->window_s,
             .window_count = (size_t)settings->windows,
             .most_windows = (size_t)fmax(settings->most_windows, settings->windows),
@@ -302,6 +318,13 @@ enum fulcrum_status fulcrum_measure_inputs_load(
         "--train, --batching and --record are for pipelines of fulcrum's own: %s "
         "trains and batches as it does",
         fulcrum_actor_settings_name(&settings->actor));
+    bool calls = is_tools(settings);
+    FULCRUM_USAGE_IF(!isnan(settings->decode_s) && !calls, context, err,
+        FULCRUM_ERR_UNSUPPORTED, "--decode %g is for --actor sandbox",
+        settings->decode_s);
+    FULCRUM_USAGE_IF(calls && strcmp(settings->envs, "1") != 0, context, err,
+        FULCRUM_ERR_RANGE, "--envs %s: expected 1, as a trajectory has one sandbox",
+        settings->envs);
     TRY(read_base(settings, context, &out->base, err));
     TRY(read_training(settings, context, out, err));
     TRY(read_configs(settings, context, out, err));

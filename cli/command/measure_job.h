@@ -20,6 +20,7 @@ struct fulcrum_measure_settings {
     bool trains;
     const char *actor_cpus;  /* NULL: the standard placement */
     const char *server_cpus; /* the same */
+    double decode_s;         /* NAN: not given */
     double window_s;
     double windows;
     double most_windows;
