@@ -43,6 +43,7 @@ static const struct fulcrum_plot plots[] = {
     PLOT(sm, SWEEP, LAID, .add = fulcrum_plot_published_add, .column = "run.sm_count"),
     PLOT(ratio, SWEEP, LAID, .add = fulcrum_plot_ratio_add),
     PLOT(busy, SWEEP, READ, .add = NULL),
+    PLOT(agents, SWEEP, READ, WORKLOAD_ON_MACHINE, CALIBRATION),
     PLOT(runtime, SWEEP, LAID, .add = fulcrum_plot_published_add),
     PLOT(power, SWEEP, LAID, .add = fulcrum_plot_published_add),
     PLOT(breakdown, SWEEP, MADE, CYCLE),

@@ -312,8 +312,8 @@ const struct fulcrum_chart *const *fulcrum_charts(void);
 
 /* line_charts: data are struct fulcrum_line_chart_data. Static. */
 extern const struct fulcrum_chart fulcrum_chart_ratio, fulcrum_chart_actors,
-    fulcrum_chart_node, fulcrum_chart_busy, fulcrum_chart_runtime, fulcrum_chart_power,
-    fulcrum_chart_sm, fulcrum_chart_memory, fulcrum_chart_scaling,
+    fulcrum_chart_node, fulcrum_chart_busy, fulcrum_chart_agents, fulcrum_chart_runtime,
+    fulcrum_chart_power, fulcrum_chart_sm, fulcrum_chart_memory, fulcrum_chart_scaling,
     fulcrum_chart_sm_time, fulcrum_chart_pareto, fulcrum_chart_parity,
     fulcrum_chart_coverage, fulcrum_chart_measured, fulcrum_chart_calibration;
 /* The scaling of a reference, so not in the table of charts. */

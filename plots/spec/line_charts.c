@@ -84,6 +84,21 @@ LINE_CHART(
     .best_name = "best, or the first value within 1 % of it",
 };
 
+/* Rollouts against what a machine has beside them. */
+LINE_CHART(agents, "agents",
+    "trajectories and their energy over trainers, cores per GPU or those live") = {
+    .table = "points",
+    .x = {{"run.learner_gpu_count", "GPUs of a machine that train, the others decode"},
+        {"run.actor_count", "live trajectories"},
+        {"cores_per_gpu", "CPU cores per GPU that decodes"}},
+    .x_name = "",
+    .panels = {{.title = "Trajectories per second", .series = {{"trajectories_per_s"}}},
+        {.title = "Energy of a trajectory behind the plug, J",
+            .series = {{"trajectory_system_j"}},
+            .goal = FULCRUM_GOAL_LEAST}},
+    .best_name = "best, or the first value within 1 % of it",
+};
+
 /* Figure 3 of Inci et al. 2020, left. */
 LINE_CHART(runtime, "runtime",
     "runtime and speed-up against the actors, with published points") = {
@@ -357,6 +372,7 @@ const struct fulcrum_chart *const *fulcrum_charts(void)
         &fulcrum_chart_ratio,
         &fulcrum_chart_actors,
         &fulcrum_chart_busy,
+        &fulcrum_chart_agents,
         &fulcrum_chart_runtime,
         &fulcrum_chart_power,
         &fulcrum_chart_sm,

@@ -178,6 +178,17 @@ static void add_sweep(struct fulcrum_result *result, const struct store *store)
     }
 }
 
+static void add_agents(struct fulcrum_result *result, const struct store *store)
+{
+    struct fulcrum_table *table = fulcrum_result_table(result, "points", NULL);
+    for (size_t i = 0; i < store->count; i++) {
+        fulcrum_table_row(table);
+        add_number(table, "run.learner_gpu_count", store->x[i]);
+        add_estimate(table, "trajectories_per_s", store, 0, i);
+        add_estimate(table, "trajectory_system_j", store, 1, i);
+    }
+}
+
 static void add_ratio(struct fulcrum_result *result, const struct store *store)
 {
     add_sweep(result, store);
@@ -691,6 +702,7 @@ static const struct chart_case {
     {"ratio", &fulcrum_chart_ratio, NULL, add_ratio},
     {"actors", &fulcrum_chart_actors, NULL, add_sweep},
     {"busy", &fulcrum_chart_busy, NULL, add_sweep},
+    {"agents", &fulcrum_chart_agents, NULL, add_agents},
     {"calibration", &fulcrum_chart_calibration, NULL, add_calibration},
     {"runtime", &fulcrum_chart_runtime, NULL, add_curves},
     {"power", &fulcrum_chart_power, NULL, add_curves},
