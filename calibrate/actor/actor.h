@@ -24,8 +24,9 @@ struct fulcrum_actor_options {
     const char *arguments; /* KEY=VALUE,... of the framework's constructor */
     /*
      * plugin, gym, loops: how long a start, a step or a reset may take before the
-     * environment counts as failed; 0 means FULCRUM_ACTOR_LIMIT_S, of loops, which
-     * start many processes, FULCRUM_LOOP_LIMIT_S.
+     * environment counts as failed, sandbox: how long a call; 0 means
+     * FULCRUM_ACTOR_LIMIT_S, of loops and sandboxes, which start many processes,
+     * FULCRUM_LOOP_LIMIT_S.
      */
     double limit_s;
 };

@@ -132,7 +132,9 @@ const struct fulcrum_option fulcrum_actor_option_rows[] = {
     FULCRUM_OPTION(NUMBER, "env-limit", SETTING(options.limit_s), "SECONDS",
         .unit = "s", .least = FULCRUM_ACTOR_LIMIT_MIN_S,
         .most = FULCRUM_ACTOR_LIMIT_MAX_S,
-        .help = "plugin, gym: longest start, step or reset (8; frameworks 60)"),
+        .help = "plugin, gym: longest start, step or reset (8; frameworks 60); "
+                "sandbox: longest "
+                "call (60)"),
     FULCRUM_OPTION(COUNT, "frame-skip", SETTING(options.frame_skip), "N",
         .unit = "frames", .least = 1.0, .most = 1000.0,
         .help = "frames per step; default: the actor's own"),
