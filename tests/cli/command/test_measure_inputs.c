@@ -12,7 +12,7 @@
 /* As the option table leaves them: the cheapest pipeline, one actor. */
 static struct fulcrum_measure_settings standard(void)
 {
-    return (struct fulcrum_measure_settings){
+    return (struct fulcrum_measure_settings){.decode_s = (double)NAN,
         .actor = {.actor = "cartpole",
             .options = {.frame_skip = (double)NAN, .limit_s = 10.0}},
         .learner = {.learner = "cpu",
