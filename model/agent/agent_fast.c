@@ -48,6 +48,18 @@ struct field {
     double queue_s;
 };
 
+static void fill_each(struct field *field)
+{
+    for (size_t i = 0; i < STATIONS; i++) {
+        for (size_t j = 1; j < SINGLY; j++) {
+            double n = (double)j;
+            field->each_s[i][j] = !(field->work_s[i] > 0.0) ? 0.0
+                                  : i == DELAY              ? field->work_s[DELAY] / n
+                                               : 1.0 / rate_ofs[i](&field->rates, n);
+        }
+    }
+}
+
 static void field_init(
     struct field *field, const struct fulcrum_agent_network *network, bool has_starts)
 {
@@ -61,14 +73,7 @@ static void field_init(
         fulcrum_agent_decode_s(rates, 1.0),
         rates->tool_s / fulcrum_cpu_capacity(&network->cpu, 1.0), rates->delay_s};
     memcpy(field->work_s, work_s, sizeof work_s);
-    for (size_t i = 0; i < STATIONS; i++) {
-        for (size_t j = 1; j < SINGLY; j++) {
-            double n = (double)j;
-            field->each_s[i][j] = !(work_s[i] > 0.0) ? 0.0
-                                  : i == DELAY       ? work_s[DELAY] / n
-                                                     : 1.0 / rate_ofs[i](rates, n);
-        }
-    }
+    fill_each(field);
     if (work_s[DECODE] > 0.0) {
         double limit = rates->shared_s > 0.0 ? decode->instance_count / rates->shared_s
                                              : (double)INFINITY;
@@ -277,12 +282,12 @@ static void sum_singly(
     for (int j = 1; j < SINGLY; j++) {
         double n = (double)j;
         double next = weight * visited->x * each_s[j];
-        bool falls = next < weight;
+        bool is_past = next < weight;
         weight = next;
         moments->sum += weight;
         moments->first += weight * n;
         moments->second += weight * n * n;
-        if (falls && weight * n < NOTHING * moments->sum) {
+        if (is_past && weight * n < NOTHING * moments->sum) {
             return;
         }
     }
@@ -345,6 +350,29 @@ static void occupy_all(
 #define RATE_TOLERANCE 1e-5
 enum { ROUNDS_MOST = 60 };
 
+static double first_rate(const struct field *field, double n, double guess, double high)
+{
+    if (guess > 0.0 && guess < high) {
+        return guess;
+    }
+    return high < field->most_per_s ? high : high * (1.0 - 1.0 / (n + 1.0));
+}
+
+/* What the logarithm of the variance rises by for one more, at an x that holds `held`.
+ */
+static double growth_of(
+    const struct field *field, double n, double x, double held, double variance)
+{
+    /* d ln x / dn = 1 / V, and no spread grows faster than the square of n. */
+    struct flow fewer;
+    double fewer_variance = 0.0;
+    double apart = fulcrum_min(0.1 * n, 0.5 * sqrt(variance));
+    occupy_all(field, x * exp(-apart / variance), &fewer, &fewer_variance);
+    double most = 4.0 / sqrt(variance);
+    double growth = log(variance / fewer_variance) / fulcrum_max(1e-3, held - fewer.n);
+    return fulcrum_min(most, fulcrum_max(-most, growth));
+}
+
 /*
  * The throughput of n: G(n - 1) / G(n), where ln G(n) = ln Z(x) - n ln x - ln(2 pi V) /
  * 2 at the x that gives n. That is x at n - 1/2, and half of what ln V rises by.
@@ -356,9 +384,7 @@ static void find_flow(
     double wanted = n - 0.5;
     double low = 0.0;
     double high = fulcrum_min(field->most_per_s, wanted / alone_s_of(field));
-    double x = guess > 0.0 && guess < high ? guess
-               : high < field->most_per_s  ? high
-                                           : high * (1.0 - 1.0 / (n + 1.0));
+    double x = first_rate(field, n, guess, high);
     double variance = 0.0;
     for (int round = 0; round < ROUNDS_MOST; round++) {
         occupy_all(field, x, out, &variance);
@@ -381,18 +407,9 @@ static void find_flow(
         }
         x = next;
     }
-    double growth = 0.0;
     /* Where c(n) falls no x holds so many: the rate is that of all at the CPU. */
-    if (fabs(out->n - wanted) < 0.01 * wanted) {
-        /* d ln x / dn = 1 / V, and no spread grows faster than the square of n. */
-        struct flow fewer;
-        double fewer_variance = 0.0;
-        double apart = fulcrum_min(0.1 * n, 0.5 * sqrt(variance));
-        occupy_all(field, x * exp(-apart / variance), &fewer, &fewer_variance);
-        double most = 4.0 / sqrt(variance);
-        growth = log(variance / fewer_variance) / fulcrum_max(1e-3, out->n - fewer.n);
-        growth = fulcrum_min(most, fulcrum_max(-most, growth));
-    }
+    bool is_held = fabs(out->n - wanted) < 0.01 * wanted;
+    double growth = is_held ? growth_of(field, n, x, out->n, variance) : 0.0;
     out->per_s = x * exp(0.5 * growth);
     /* Those at stations are means for n - 1/2: the half goes where they vary. */
     for (size_t i = 0; i < STATIONS; i++) {

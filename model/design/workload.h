@@ -11,7 +11,8 @@ enum fulcrum_simulation_device {
 };
 
 enum fulcrum_workload_family {
-    FULCRUM_FAMILY_ENVIRONMENTS, /* actors step environments, a policy network answers */
+    FULCRUM_FAMILY_ENVIRONMENTS, /* actors step environments, a policy network answers
+                                  */
     FULCRUM_FAMILY_AGENTS        /* language models decode, call tools, are trained */
 };
 
@@ -189,7 +190,7 @@ struct fulcrum_workload {
     char name[64];
     char title[160];
     char calibration[64]; /* the preset that gives the times unless another is named */
-    int family;            /* enum fulcrum_workload_family */
+    int family;           /* enum fulcrum_workload_family */
     double total_env_steps;
     double frame_skip;
     int loop; /* enum fulcrum_loop */

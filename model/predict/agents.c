@@ -183,10 +183,10 @@ static enum fulcrum_bottleneck bottleneck_of(
 
 enum fulcrum_status fulcrum_agents_solve(const struct fulcrum_design *design,
     const struct fulcrum_solver_options *options, struct fulcrum_replicas *replicas,
-    struct fulcrum_agent_solution *agents, struct fulcrum_solution *out,
-    struct fulcrum_error *err)
+    struct fulcrum_agents_outcome *out, struct fulcrum_error *err)
 {
     struct fulcrum_agent_network network;
+    struct fulcrum_agent_solution *agents = &out->trajectories;
     TRY(lower(design, replicas, &network, err));
     TRY(fulcrum_agent_solve(&network, options, agents, err));
     const struct fulcrum_cpu_station *cpu = &network.cpu;
@@ -203,7 +203,7 @@ enum fulcrum_status fulcrum_agents_solve(const struct fulcrum_design *design,
         pow(fmax(agents->mean_batch, 1.0), design->workload.agent.active_exponent);
     replicas->inference_active_frac = fmin(replicas->inference_active_frac,
         1.0 / fmax(design->workload.network.sm_active_frac, 1e-9));
-    *out = (struct fulcrum_solution){.steps_per_s = turns_per_s,
+    out->turns = (struct fulcrum_solution){.steps_per_s = turns_per_s,
         .steps_per_s_lo = turns_per_s * (1.0 - agents->error_rel),
         .steps_per_s_hi = turns_per_s * (1.0 + agents->error_rel),
         .mean_batch = agents->mean_batch,

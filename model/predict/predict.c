@@ -164,8 +164,11 @@ static enum fulcrum_status solve_point(struct fulcrum_predictor *predictor,
         return status;
     }
     if (fulcrum_design_has_agents(&out->design)) {
-        status = fulcrum_agents_solve(
-            &out->design, &solver, &out->replicas, &out->agents, &out->solution, err);
+        struct fulcrum_agents_outcome outcome;
+        TRY_OR_END(
+            fulcrum_agents_solve(&out->design, &solver, &out->replicas, &outcome, err));
+        out->agents = outcome.trajectories;
+        out->solution = outcome.turns;
         goto end;
     }
     TRY_OR_END(fulcrum_design_to_network(&out->design, &out->replicas, err));

@@ -125,15 +125,22 @@ FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_design_to_agents(
     const struct fulcrum_design *design, struct fulcrum_agent_network *out,
     struct fulcrum_error *err);
 
+/* The same solution, told of trajectories and as that of actors whose steps are turns.
+ */
+struct fulcrum_agents_outcome {
+    struct fulcrum_agent_solution trajectories;
+    struct fulcrum_solution turns;
+};
+
 /*
- * Solves them, and tells the solution as that of actors whose steps are turns.
+ * Solves them.
  *   replicas as far as power needs them
  *   fails    as fulcrum_design_to_agents and fulcrum_agent_solve
  */
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_agents_solve(
     const struct fulcrum_design *design, const struct fulcrum_solver_options *options,
-    struct fulcrum_replicas *replicas, struct fulcrum_agent_solution *agents,
-    struct fulcrum_solution *out, struct fulcrum_error *err);
+    struct fulcrum_replicas *replicas, struct fulcrum_agents_outcome *out,
+    struct fulcrum_error *err);
 
 /* Solving replicas whose server pauses between batches, and pays for it. */
 

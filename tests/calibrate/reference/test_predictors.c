@@ -504,7 +504,7 @@ TEST(test_decoding_is_predicted_from_the_other_points)
     struct made made;
     make_decoding(&made);
     struct fulcrum_comparison compared = predict(&made.reference);
-    CU_ASSERT_EQUAL_FATAL(compared.count, 2 * IN_FLIGHT);
+    CU_ASSERT_EQUAL_FATAL(compared.count, (size_t)IN_FLIGHT * 2);
     for (size_t i = 0; i < compared.count; i++) {
         const struct fulcrum_compared *item = &compared.items[i];
         CU_ASSERT(!item->is_fitted);

@@ -35,8 +35,7 @@ static struct fulcrum_design made(void)
 
 struct outcome {
     struct fulcrum_replicas replicas;
-    struct fulcrum_agent_solution agents;
-    struct fulcrum_solution solution;
+    struct fulcrum_agents_outcome solved;
 };
 
 static struct outcome outcome_of(const struct fulcrum_design *design)
@@ -46,8 +45,7 @@ static struct outcome outcome_of(const struct fulcrum_design *design)
     struct fulcrum_error err = {FULCRUM_OK, ""};
     ASSERT_OK(fulcrum_design_check(design, &err));
     CU_ASSERT_STRING_EQUAL(err.detail, "");
-    ASSERT_OK(fulcrum_agents_solve(
-        design, &options, &out.replicas, &out.agents, &out.solution, &err));
+    ASSERT_OK(fulcrum_agents_solve(design, &options, &out.replicas, &out.solved, &err));
     CU_ASSERT_STRING_EQUAL(err.detail, "");
     return out;
 }
@@ -68,16 +66,16 @@ TEST(test_turns_are_tokens_of_all_instances)
     struct fulcrum_design design = made();
     struct outcome out = outcome_of(&design);
     double token_s = 0.01 + 1e-3 * 8.0;
-    assert_close("turns", out.solution.steps_per_s * out.replicas.count,
+    assert_close("turns", out.solved.turns.steps_per_s * out.replicas.count,
         4.0 * 8.0 / token_s / 100.0, 1e-6);
-    assert_close("in flight", out.solution.mean_batch, 8.0, 1e-6);
-    assert_close("of a turn", out.solution.residence.gpu_s, 100.0 * token_s, 1e-6);
-    CU_ASSERT_EQUAL(out.solution.residence.cpu_s, 0.0);
-    CU_ASSERT_EQUAL(out.solution.bottleneck, FULCRUM_BOUND_LATENCY);
+    assert_close("in flight", out.solved.turns.mean_batch, 8.0, 1e-6);
+    assert_close("of a turn", out.solved.turns.residence.gpu_s, 100.0 * token_s, 1e-6);
+    CU_ASSERT_EQUAL(out.solved.turns.residence.cpu_s, 0.0);
+    CU_ASSERT_EQUAL(out.solved.turns.bottleneck, FULCRUM_BOUND_LATENCY);
     /* Half of them: less time for each token, by the exponent of those in flight. */
     designs_set(&design, "run.actor_count=16 workload.agent.item_exponent=0.5");
     out = outcome_of(&design);
-    assert_close("turns", out.solution.steps_per_s,
+    assert_close("turns", out.solved.turns.steps_per_s,
         4.0 * 4.0 / (0.01 + 1e-3 * 2.0) / 100.0, 1e-6);
 }
 
@@ -95,11 +93,12 @@ TEST(test_no_more_decode_than_memory_holds)
     designs_set(&design, "workload.agent.most_items=0 run.actor_count=200 "
                          "workload.agent.sandbox_byte=1e8");
     struct outcome out = outcome_of(&design);
-    assert_close("turns", out.solution.steps_per_s, 4.0 * 20.0 / 0.03 / 100.0, 1e-3);
-    CU_ASSERT_EQUAL(out.solution.bottleneck, FULCRUM_BOUND_MEMORY);
+    assert_close(
+        "turns", out.solved.turns.steps_per_s, 4.0 * 20.0 / 0.03 / 100.0, 1e-3);
+    CU_ASSERT_EQUAL(out.solved.turns.bottleneck, FULCRUM_BOUND_MEMORY);
     /* And hardly any faster where the weights take no time. */
     designs_set(&design, "workload.network.per_batch_s=1e-4");
-    CU_ASSERT_EQUAL(outcome_of(&design).solution.bottleneck, FULCRUM_BOUND_GPU);
+    CU_ASSERT_EQUAL(outcome_of(&design).solved.turns.bottleneck, FULCRUM_BOUND_GPU);
     designs_set(&design, "workload.agent.weight_byte=36");
     assert_refused(&design, "expected room for 36 GB of weights and 1.25 GB");
 }
@@ -133,9 +132,10 @@ TEST(test_a_training_step_is_divided_among_gpus)
     CU_ASSERT_EQUAL(network.decode.instance_count, 2.0);
     struct outcome out = outcome_of(&design);
     /* A step takes 35 s and a switch: 32 trajectories of 10 turns come sooner. */
-    CU_ASSERT(out.agents.cycle_s >= 35.0);
-    CU_ASSERT(out.solution.gpu_train_busy_frac > 0.8);
-    assert_close("turns", out.solution.steps_per_s, 320.0 / out.agents.cycle_s, 1e-9);
+    CU_ASSERT(out.solved.trajectories.cycle_s >= 35.0);
+    CU_ASSERT(out.solved.turns.gpu_train_busy_frac > 0.8);
+    assert_close("turns", out.solved.turns.steps_per_s,
+        320.0 / out.solved.trajectories.cycle_s, 1e-9);
 }
 
 /* Sixteen cores on each of two machines, 64 calls at once: all threads work. */
@@ -145,9 +145,9 @@ TEST(test_calls_share_the_cores_of_all_machines)
     designs_set(&design, "workload.step.mean_s=2 workload.agent.output_tokens=1 "
                          "run.actor_count=64 workload.agent.sandbox_byte=0");
     struct outcome out = outcome_of(&design);
-    assert_close("turns", out.solution.steps_per_s, 32.0 / 2.0, 1e-3);
-    assert_close("threads", out.solution.cpu_thread_busy_frac, 1.0, 1e-3);
-    CU_ASSERT_EQUAL(out.solution.bottleneck, FULCRUM_BOUND_CPU);
+    assert_close("turns", out.solved.turns.steps_per_s, 32.0 / 2.0, 1e-3);
+    assert_close("threads", out.solved.turns.cpu_thread_busy_frac, 1.0, 1e-3);
+    CU_ASSERT_EQUAL(out.solved.turns.bottleneck, FULCRUM_BOUND_CPU);
 }
 
 /* Four in flight: twice the activity of one, of half of the GPU's dynamic watts. */
@@ -157,7 +157,7 @@ TEST(test_watts_rise_with_what_is_in_flight)
     designs_set(&design, "run.actor_count=16");
     struct outcome out = outcome_of(&design);
     struct fulcrum_power power =
-        fulcrum_power_of(&design, &out.replicas, &out.solution);
+        fulcrum_power_of(&design, &out.replicas, &out.solved.turns);
     assert_close("SMs", power.sm_active_frac, 0.5, 1e-3);
     assert_close("GPUs", power.gpu_w, 8.0 * (50.0 + 50.0 + 200.0), 1e-3);
     double cpu_w = 50.0 + 16.0;
@@ -166,7 +166,7 @@ TEST(test_watts_rise_with_what_is_in_flight)
     /* No more than all of it. */
     designs_set(&design, "workload.agent.active_exponent=2");
     out = outcome_of(&design);
-    power = fulcrum_power_of(&design, &out.replicas, &out.solution);
+    power = fulcrum_power_of(&design, &out.replicas, &out.solved.turns);
     assert_close("all SMs", power.sm_active_frac, 1.0, 1e-3);
 }
 
@@ -178,7 +178,7 @@ TEST(test_machines_without_gpus_wait_for_tokens)
         "workload.step.mean_s=0.5 workload.host.delay_s=1.5 run.actor_count=8 "
         "workload.agent.sandbox_byte=0");
     /* Eight on sixteen cores: nobody waits for anybody. */
-    assert_close("turns", outcome_of(&design).solution.steps_per_s, 4.0, 1e-6);
+    assert_close("turns", outcome_of(&design).solved.turns.steps_per_s, 4.0, 1e-6);
     struct fulcrum_error err;
     designs_set(&design, "workload.agent.output_tokens=5");
     CU_ASSERT_EQUAL(fulcrum_design_check(&design, &err), FULCRUM_ERR_INFEASIBLE);
