@@ -224,6 +224,23 @@ static void check_parts(
         is_part ? "run.instances_per_gpu above 1" : "workload.simulation.device = gpu");
 }
 
+/* What is trained on, or waited for. */
+static void check_batches(
+    const struct fulcrum_design *design, struct fulcrum_error *found)
+{
+    const struct fulcrum_workload_agent *agent = &design->workload.agent;
+    const struct fulcrum_workload_training *training = &design->workload.training;
+    FAULT_IF(fmod(training->batch_size, agent->group_size) > 0.0, found,
+        FULCRUM_ERR_INFEASIBLE,
+        "workload.training.batch_size = %.6g: expected a multiple of "
+        "workload.agent.group_size = %.6g",
+        training->batch_size, agent->group_size);
+    FAULT_IF(!(training->train_step_s + agent->train_trajectory_s > 0.0), found,
+        FULCRUM_ERR_RANGE,
+        "workload.training.train_step_s and workload.agent.train_trajectory_s are 0: "
+        "expected a training step to take time");
+}
+
 /* GPUs, machines and trajectories are whole; nothing of one process beside others. */
 static void check_agents(
     const struct fulcrum_design *design, struct fulcrum_error *found)
@@ -235,11 +252,15 @@ static void check_agents(
         FULCRUM_ERR_INFEASIBLE,
         "workload.simulation.device = gpu: expected cpu with workload.family = agents");
     if (!has_gpu(design)) { /* tokens come from elsewhere, and take host.delay_s */
-        FAULT_IF(decodes(agent) || fulcrum_design_trains(design), found,
-            FULCRUM_ERR_INFEASIBLE,
+        bool is_apart = agent->coupling == (int)FULCRUM_AGENT_ONE_OFF ||
+                        agent->coupling == (int)FULCRUM_AGENT_STREAM;
+        FAULT_IF(decodes(agent) || is_apart, found, FULCRUM_ERR_INFEASIBLE,
             "machine %s has no GPU: expected workload.agent.output_tokens, "
-            "prompt_tokens and verify_tokens = 0 and coupling = alone",
+            "prompt_tokens and verify_tokens = 0 and coupling = alone or in-turns",
             design->machine.name);
+        if (fulcrum_design_trains(design)) {
+            check_batches(design, found);
+        }
         return;
     }
     FAULT_IF(run->instances_per_gpu > 1.0 || run->model_parallel_gpu_count > 1.0 ||
@@ -264,15 +285,7 @@ static void check_agents(
         "run.learner_gpu_count = 0: expected at least 1 with workload.agent.coupling = "
         "%s, which trains while others decode",
         fulcrum_agent_coupling_name(agent->coupling));
-    double batch = workload->training.batch_size;
-    FAULT_IF(fmod(batch, agent->group_size) > 0.0, found, FULCRUM_ERR_INFEASIBLE,
-        "workload.training.batch_size = %.6g: expected a multiple of "
-        "workload.agent.group_size = %.6g",
-        batch, agent->group_size);
-    FAULT_IF(!(workload->training.train_step_s + agent->train_trajectory_s > 0.0),
-        found, FULCRUM_ERR_RANGE,
-        "workload.training.train_step_s and workload.agent.train_trajectory_s are 0: "
-        "expected a training step to take time");
+    check_batches(design, found);
 }
 
 enum fulcrum_status fulcrum_design_check(
