@@ -179,6 +179,11 @@ TEST(test_machines_without_gpus_wait_for_tokens)
         "workload.agent.sandbox_byte=0");
     /* Eight on sixteen cores: nobody waits for anybody. */
     assert_close("turns", outcome_of(&design).solved.turns.steps_per_s, 4.0, 1e-6);
+    /* A wave waits for its slowest. */
+    designs_set(&design, "workload.agent.coupling=in-turns "
+                         "workload.training.batch_size=8 workload.step.cv=1 "
+                         "workload.training.train_step_s=1e-3");
+    CU_ASSERT(outcome_of(&design).solved.turns.steps_per_s < 3.9);
     struct fulcrum_error err;
     designs_set(&design, "workload.agent.output_tokens=5");
     CU_ASSERT_EQUAL(fulcrum_design_check(&design, &err), FULCRUM_ERR_INFEASIBLE);
