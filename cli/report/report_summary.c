@@ -178,14 +178,30 @@ static const struct bottleneck {
     {"gpu", "the learner's device",
         "The device that infers and trains is busy all the time: everything else waits "
         "for it."},
+    {"learner", "the GPUs that train",
+        "The GPUs that train are busy all the time: those that infer or decode wait "
+        "for "
+        "them."},
+    {"memory", "GPU memory",
+        "The GPUs that decode have no room for more trajectories, which would go on "
+        "much faster."},
+    {"agents", "waiting",
+        "Nothing is busy all the time: trajectories decode and call tools by turns, a "
+        "batch waits for its last ones, and a stream for the trainer."},
     {"latency", "waiting",
         "Nothing is busy all the time: each actor waits for its batch, the host and "
         "the learner in turn. More actors would hide that."},
 };
 
+static bool has_agents(struct fulcrum_report_case *machine)
+{
+    return strcmp(fulcrum_report_field_text(machine, "workload.family"), "agents") == 0;
+}
+
 static const struct bottleneck *bottleneck_of(struct fulcrum_report_case *machine)
 {
     const char *name = fulcrum_result_text_of(machine->point, "bottleneck");
+    name = has_agents(machine) && strcmp(name, "latency") == 0 ? "agents" : name;
     size_t i = 0;
     while (i + 1 < sizeof bottlenecks / sizeof bottlenecks[0] &&
            strcmp(bottlenecks[i].name, name) != 0) {
@@ -260,8 +276,9 @@ static void write_run(struct fulcrum_report_case *machine, FILE *out)
         fulcrum_html_print(out, "%.6g environments on each GPU, ",
             fulcrum_report_field(machine, "workload.simulation.env_count"));
     } else {
-        fulcrum_html_print(
-            out, "%.6g actors", fulcrum_result_number_of(point, "actor_count"));
+        fulcrum_html_print(out, "%.6g %s",
+            fulcrum_result_number_of(point, "actor_count"),
+            has_agents(machine) ? "live trajectories" : "actors");
         if (envs > 1.0) {
             fulcrum_html_print(out, " with %.6g environments each", envs);
         }

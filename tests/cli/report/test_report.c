@@ -216,6 +216,17 @@ TEST(test_environments_on_the_gpu_have_placements)
     written_free(&report);
 }
 
+TEST(test_agents_are_trajectories_that_memory_may_hold_up)
+{
+    struct written report =
+        write_report("-m dgx-h100 -w reasoning-8b --actors 256 --set run.gpu_count=8 "
+                     "--method fast --intervals 8 --section ratio");
+    assert_sound(&report);
+    CU_ASSERT(markup_count(report.text, "256 live trajectories on") == 1);
+    CU_ASSERT(markup_count(report.text, "no room for more trajectories") == 1);
+    written_free(&report);
+}
+
 TEST(test_faults_leave_no_file)
 {
     static const struct {
