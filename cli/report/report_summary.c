@@ -179,9 +179,8 @@ static const struct bottleneck {
         "The device that infers and trains is busy all the time: everything else waits "
         "for it."},
     {"learner", "the GPUs that train",
-        "The GPUs that train are busy all the time: those that infer or decode wait "
-        "for "
-        "them."},
+        "The GPUs that train are busy all the time: those that infer or decode "
+        "wait for them."},
     {"memory", "GPU memory",
         "The GPUs that decode have no room for more trajectories, which would go on "
         "much faster."},

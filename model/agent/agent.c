@@ -14,11 +14,11 @@
 
 /* Largest networks that --method product-form takes, and that auto takes to it: those
  * are solved sooner than simulated. */
-/* Half width of what auto wants unless told: equations that are not flagged have it. */
-#define DEFAULT_HALF_WIDTH_REL 0.035
-
 #define EXACT_MOST 20000.0
 #define EXACT_SOON 4000.0
+
+/* Half width of what auto wants unless told: equations that are not flagged have it. */
+#define DEFAULT_HALF_WIDTH_REL 0.035
 
 const char *fulcrum_agent_coupling_name(int coupling)
 {

@@ -109,8 +109,8 @@ FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_agent_check(
 /*
  * Solves a checked network.
  *   options  method: auto simulates where equations may be off by more than its half
- *            width (0.035 unless given); product-form is exact, for up to some thousand
- * trajectories, of which nothing trains; room is not used
+ *            width (0.035 unless given); product-form is exact, for up to some
+ *            thousand trajectories, of which nothing trains; room is not used
  *   out      set on success only
  *   fails    FULCRUM_ERR_UNSUPPORTED (a method that cannot take it),
  *            FULCRUM_ERR_NUMERIC, FULCRUM_ERR_NO_MEMORY

@@ -914,7 +914,11 @@ static void solve_batches(const struct field *field, const struct curve *curve,
     double stale = fulcrum_min(1.0, fulcrum_max(live, begun) / trainer->batch_size);
     out->staleness = is_one_off ? stale : 0.0;
     set_loads(field, at_s, cycle_s, out);
-    out->decode_busy_frac *= fulcrum_min(1.0, making_s / cycle_s);
+    /* Nobody decodes while it is trained in turns. */
+    double share = fulcrum_min(1.0, making_s / cycle_s);
+    out->decode_busy_frac *= share;
+    out->mean_batch = fulcrum_min(
+        out->mean_batch / share, field->rates.most / network->decode.instance_count);
 }
 
 /*
