@@ -181,11 +181,10 @@ static bool is_admitted(const struct fulcrum_comparison *comparison,
                (filter == FULCRUM_COMPARE_FITTED) == item->is_fitted);
 }
 
-struct fulcrum_comparison_errors fulcrum_comparison_errors(
+void fulcrum_comparison_errors_add(struct fulcrum_comparison_errors *sum,
     const struct fulcrum_comparison *comparison, const char *series,
     enum fulcrum_comparison_filter filter, int baseline)
 {
-    struct fulcrum_comparison_errors sum = {.count = 0};
     for (size_t i = 0; i < comparison->count; i++) {
         const struct fulcrum_compared *item = &comparison->items[i];
         double value = baseline < 0 ? item->predicted : item->baseline[baseline];
@@ -193,25 +192,38 @@ struct fulcrum_comparison_errors fulcrum_comparison_errors(
             continue;
         }
         double error = (value - item->observed) / item->observed;
-        sum.count++;
-        sum.mape_frac += fabs(error);
-        sum.smape_frac +=
+        sum->count++;
+        sum->mape_frac += fabs(error);
+        sum->smape_frac +=
             2.0 * fabs(value - item->observed) / (fabs(value) + fabs(item->observed));
-        sum.max_frac = fmax(sum.max_frac, fabs(error));
-        sum.bias_frac += error;
+        sum->max_frac = fmax(sum->max_frac, fabs(error));
+        sum->bias_frac += error;
         if (baseline < 0 && !isnan(item->lo)) {
-            add_scores(item, &sum);
+            add_scores(item, sum);
         }
     }
-    double count = sum.count > 0 ? (double)sum.count : (double)NAN;
-    sum.mape_frac /= count;
-    sum.smape_frac /= count;
-    sum.bias_frac /= count;
+}
+
+void fulcrum_comparison_errors_end(struct fulcrum_comparison_errors *sum)
+{
+    double count = sum->count > 0 ? (double)sum->count : (double)NAN;
+    sum->mape_frac /= count;
+    sum->smape_frac /= count;
+    sum->bias_frac /= count;
     double intervals =
-        sum.interval_count > 0 ? (double)sum.interval_count : (double)NAN;
-    sum.covered_frac /= intervals;
-    sum.half_covered_frac /= intervals;
-    sum.interval_score /= intervals;
-    sum.crps /= intervals;
+        sum->interval_count > 0 ? (double)sum->interval_count : (double)NAN;
+    sum->covered_frac /= intervals;
+    sum->half_covered_frac /= intervals;
+    sum->interval_score /= intervals;
+    sum->crps /= intervals;
+}
+
+struct fulcrum_comparison_errors fulcrum_comparison_errors(
+    const struct fulcrum_comparison *comparison, const char *series,
+    enum fulcrum_comparison_filter filter, int baseline)
+{
+    struct fulcrum_comparison_errors sum = {.count = 0};
+    fulcrum_comparison_errors_add(&sum, comparison, series, filter, baseline);
+    fulcrum_comparison_errors_end(&sum);
     return sum;
 }

@@ -118,4 +118,11 @@ struct fulcrum_comparison_errors fulcrum_comparison_errors(
     const struct fulcrum_comparison *comparison, const char *series,
     enum fulcrum_comparison_filter filter, int baseline);
 
+/* The same over several comparisons: {0}, then each is added, then sums become means.
+ */
+void fulcrum_comparison_errors_add(struct fulcrum_comparison_errors *sum,
+    const struct fulcrum_comparison *comparison, const char *series,
+    enum fulcrum_comparison_filter filter, int baseline);
+void fulcrum_comparison_errors_end(struct fulcrum_comparison_errors *sum);
+
 #endif

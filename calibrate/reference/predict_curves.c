@@ -8,11 +8,7 @@
 #define _POSIX_C_SOURCE 200809L
 
 #include <fnmatch.h>
-#include <gsl/gsl_blas.h>
 #include <gsl/gsl_cdf.h>
-#include <gsl/gsl_matrix.h>
-#include <gsl/gsl_multifit.h>
-#include <gsl/gsl_vector.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -616,34 +612,58 @@ static double ring_s(double node_count, double byte_per_s, double latency_s)
     return fulcrum_allreduce_s(FULCRUM_ALLREDUCE_RING, &network, 1, 1);
 }
 
-/* The fitted points as a linear problem: N / speed-up is 1 and so much of each term. */
+/* The fitted points as a linear problem, relative to what was observed: sums of
+ * products of the terms, and of these with what they are to make up for. */
 struct terms {
-    gsl_matrix *column; /* points x parameters, relative to what was observed */
-    gsl_vector *rest;   /* what they are to make up for, likewise */
+    double square[NODE_PARAMETERS];
+    double rest[NODE_PARAMETERS];
+    double cross;
 };
 
-static double sum_of_squares(const struct terms *terms, const double *parameter)
+/* N / speed-up is 1 and so much of each term. */
+static struct terms terms_of(const struct curve *curve)
 {
-    double sum = 0;
-    for (size_t i = 0; i < terms->rest->size; i++) {
-        double left = gsl_vector_get(terms->rest, i);
+    struct terms sum = {.cross = 0.0};
+    for (size_t i = 0; i < curve->fitted_count; i++) {
+        double observed = curve->x[i] / curve->y[i]; /* step over that of one machine */
+        double rest = 1 - 1 / observed;
+        const double term[NODE_PARAMETERS] = {
+            [BYTES] = ring_s(curve->x[i], 1, 0) / observed,
+            [LATENCY] = ring_s(curve->x[i], (double)INFINITY, 1) / observed};
         for (size_t j = 0; j < NODE_PARAMETERS; j++) {
-            left -= parameter[j] * gsl_matrix_get(terms->column, i, j);
+            sum.square[j] += term[j] * term[j];
+            sum.rest[j] += term[j] * rest;
         }
-        sum += left * left;
+        sum.cross += term[BYTES] * term[LATENCY];
     }
     return sum;
 }
 
-/* The least squares with one parameter alone, the other at 0. */
-static double solve_one(const struct terms *terms, size_t j)
+/* Least squares of two parameters that are not below 0: with both, else with the one
+ * that explains more by itself. */
+static void solve_terms(const struct terms *sum, double parameter[NODE_PARAMETERS])
 {
-    gsl_vector_const_view column = gsl_matrix_const_column(terms->column, j);
-    double product = 0;
-    double norm = 0;
-    (void)gsl_blas_ddot(&column.vector, terms->rest, &product);
-    (void)gsl_blas_ddot(&column.vector, &column.vector, &norm);
-    return fmax(0, product / norm);
+    double explained = 0.0;
+    double determinant =
+        sum->square[BYTES] * sum->square[LATENCY] - sum->cross * sum->cross;
+    for (size_t j = 0; j < NODE_PARAMETERS; j++) {
+        size_t other = NODE_PARAMETERS - 1 - j;
+        parameter[j] =
+            (sum->square[other] * sum->rest[j] - sum->cross * sum->rest[other]) /
+            determinant;
+    }
+    if (parameter[BYTES] >= 0.0 && parameter[LATENCY] >= 0.0) {
+        return;
+    }
+    memset(parameter, 0, NODE_PARAMETERS * sizeof *parameter);
+    for (size_t j = 0; j < NODE_PARAMETERS; j++) {
+        double alone = fmax(0.0, sum->rest[j]) / sum->square[j];
+        if (alone * sum->rest[j] > explained) {
+            explained = alone * sum->rest[j];
+            parameter[NODE_PARAMETERS - 1 - j] = 0.0;
+            parameter[j] = alone;
+        }
+    }
 }
 
 /* One machine teaches nothing: on one the speed-up is 1 by definition. */
@@ -655,51 +675,8 @@ static enum fulcrum_status predict_node_counts(
         counts_gpus(curve->first) ? "numbers of GPUs above one"
                                   : "numbers of machines above one",
         1, err));
-    /* Non-negative least squares of two parameters: the best of both, either and none.
-     */
-    const struct terms terms = {gsl_matrix_alloc(curve->fitted_count, NODE_PARAMETERS),
-        gsl_vector_alloc(curve->fitted_count)};
-    bool is_there = terms.column != NULL && terms.rest != NULL;
-    for (size_t i = 0; is_there && i < curve->fitted_count; i++) {
-        double observed = curve->x[i] / curve->y[i]; /* step over that of one machine */
-        gsl_matrix_set(terms.column, i, BYTES, ring_s(curve->x[i], 1, 0) / observed);
-        gsl_matrix_set(terms.column, i, LATENCY,
-            ring_s(curve->x[i], (double)INFINITY, 1) / observed);
-        gsl_vector_set(terms.rest, i, 1 - 1 / observed);
-    }
-    if (is_there) {
-        double tried[NODE_PARAMETERS + 1][NODE_PARAMETERS] = {{0}};
-        size_t best = 0;
-        tried[BYTES][BYTES] = solve_one(&terms, BYTES);
-        tried[LATENCY][LATENCY] = solve_one(&terms, LATENCY);
-        /* With both; 0 where one comes out below 0, and without memory. */
-        double squares = 0;
-        double store[NODE_PARAMETERS * NODE_PARAMETERS];
-        double both[NODE_PARAMETERS];
-        gsl_matrix_view covariance =
-            gsl_matrix_view_array(store, NODE_PARAMETERS, NODE_PARAMETERS);
-        gsl_vector_view found = gsl_vector_view_array(both, NODE_PARAMETERS);
-        gsl_multifit_linear_workspace *space =
-            gsl_multifit_linear_alloc(terms.rest->size, NODE_PARAMETERS);
-        if (space != NULL &&
-            gsl_multifit_linear(terms.column, terms.rest, &found.vector,
-                &covariance.matrix, &squares, space) == 0 &&
-            gsl_vector_isnonneg(&found.vector)) {
-            memcpy(tried[NODE_PARAMETERS], both, sizeof both);
-        }
-        gsl_multifit_linear_free(space);
-        for (size_t k = 1; k < NODE_PARAMETERS + 1; k++) {
-            best =
-                sum_of_squares(&terms, tried[k]) < sum_of_squares(&terms, tried[best])
-                    ? k
-                    : best;
-        }
-        memcpy(parameter, tried[best], sizeof tried[best]);
-    }
-    gsl_matrix_free(terms.column);
-    gsl_vector_free(terms.rest);
-    TRY(is_there ? FULCRUM_OK
-                 : fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "a fit of two parameters"));
+    const struct terms terms = terms_of(curve);
+    solve_terms(&terms, parameter);
     for (size_t i = 0; i < curve->count; i++) {
         double count = curve->readings[i].x;
         struct fulcrum_compared *item =

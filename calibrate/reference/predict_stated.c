@@ -117,16 +117,6 @@ static enum fulcrum_status read_settings(const struct fulcrum_reference *referen
     return FULCRUM_OK;
 }
 
-/* What a point says is known. */
-static bool is_set(const struct fulcrum_reference_point *point, const char *path)
-{
-    size_t i = 0;
-    while (i < point->setting_count && strcmp(point->settings[i].path, path) != 0) {
-        i++;
-    }
-    return i < point->setting_count;
-}
-
 /* Multiplies what is known of a machine, but for what the point says. */
 static void vary(const struct fulcrum_reference_point *point,
     const double factor[DRAWN], struct fulcrum_design *design)
@@ -134,7 +124,7 @@ static void vary(const struct fulcrum_reference_point *point,
     for (size_t j = 0; j < DRAWN; j++) {
         const struct fulcrum_field *field = fulcrum_field_find(drawn[j]);
         double value = fulcrum_field_number(field, design) * factor[j];
-        if (!isnan(value) && !is_set(point, drawn[j])) {
+        if (!isnan(value) && fulcrum_reference_find_setting(point, drawn[j]) == NULL) {
             value = fmin(fmax(value, field->least), field->most);
             memcpy((char *)design + field->offset, &value, sizeof value);
         }
@@ -164,7 +154,8 @@ static enum fulcrum_status predict_server(const struct draws *draws, size_t poin
         item->lo = interval.lo;
         item->hi = interval.hi;
     }
-    item->is_fitted = is_set(&reference->points[point], "is_fitted");
+    item->is_fitted =
+        fulcrum_reference_find_setting(&reference->points[point], "is_fitted") != NULL;
     return FULCRUM_OK;
 }
 

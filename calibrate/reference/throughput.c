@@ -565,39 +565,30 @@ struct job {
     size_t fitted_count;
 };
 
-/* The rate of one point over that of another, draw by draw: their errors are shared.
- * Draws that cannot run are left out. */
+/* Of rates draw by draw; draws that cannot run are left out. */
+static struct fulcrum_interval interval_of(
+    const struct job *job, const double *per_s, const double *under)
+{
+    size_t count = 0;
+    for (size_t k = 0; k < FULCRUM_POINT_DRAWS; k++) {
+        double value = per_s[k] / (under != NULL ? under[k] : 1.0);
+        if (!isnan(value)) {
+            job->work[count++] = value;
+        }
+    }
+    return fulcrum_interval_of(job->work, count);
+}
+
+/* The rate of one point over that of another: their errors are shared. */
 static void set_ratio(
     const struct job *job, size_t over, size_t under, struct fulcrum_compared *item)
 {
-    size_t count = 0;
-    for (size_t k = 0; k < FULCRUM_POINT_DRAWS; k++) {
-        double ratio = job->drawn_per_s[over * FULCRUM_POINT_DRAWS + k] /
-                       job->drawn_per_s[under * FULCRUM_POINT_DRAWS + k];
-        if (!isnan(ratio)) {
-            job->work[count++] = ratio;
-        }
-    }
-    const struct fulcrum_interval interval = fulcrum_interval_of(job->work, count);
+    const struct fulcrum_interval interval =
+        interval_of(job, job->drawn_per_s + over * FULCRUM_POINT_DRAWS,
+            job->drawn_per_s + under * FULCRUM_POINT_DRAWS);
     item->predicted = interval.median;
     item->lo = interval.lo;
     item->hi = interval.hi;
-}
-
-/* What the interval would be without the model's discrepancy. */
-static void set_bare(const struct job *job, struct fulcrum_compared *item)
-{
-    size_t count = 0;
-    for (size_t k = 0; k < FULCRUM_POINT_DRAWS; k++) {
-        double rate = job->bare_per_s[item->point * FULCRUM_POINT_DRAWS + k];
-        if (!isnan(rate)) {
-            job->work[count++] = rate;
-        }
-    }
-    item->bare = fulcrum_interval_of(job->work, count);
-    item->doublings = job->doublings[item->point];
-    item->discrepancy =
-        fulcrum_calibration_note(job->calibration, FULCRUM_NOTE_FITTED_TO) != NULL;
 }
 
 static void set_prediction(
@@ -618,7 +609,12 @@ static void set_prediction(
         item->hi = point->hi[outputs[measure]];
     }
     if (measure == RATE) {
-        set_bare(job, item);
+        /* What the interval would be without the model's discrepancy. */
+        item->bare =
+            interval_of(job, job->bare_per_s + item->point * FULCRUM_POINT_DRAWS, NULL);
+        item->doublings = job->doublings[item->point];
+        item->discrepancy =
+            fulcrum_calibration_note(job->calibration, FULCRUM_NOTE_FITTED_TO) != NULL;
     }
 }
 

@@ -419,49 +419,6 @@ static void add_set(struct fulcrum_table *table, const struct fulcrum_validation
     fulcrum_table_flag(table, "is_carried_over", "carried over", set->is_carried_over);
 }
 
-/* Means over the points of several sets or curves. */
-struct pool {
-    struct fulcrum_comparison_errors sum; /* means while nothing is added */
-};
-
-static void pool_add(struct pool *pool, const struct fulcrum_comparison_errors *one)
-{
-    struct fulcrum_comparison_errors *sum = &pool->sum;
-    double count = (double)one->count;
-    if (one->count == 0) {
-        return;
-    }
-    sum->count += one->count;
-    sum->mape_frac += count * one->mape_frac;
-    sum->smape_frac += count * one->smape_frac;
-    sum->bias_frac += count * one->bias_frac;
-    sum->max_frac = fmax(sum->max_frac, one->max_frac);
-    double intervals = (double)one->interval_count;
-    if (one->interval_count > 0) {
-        sum->interval_count += one->interval_count;
-        sum->covered_frac += intervals * one->covered_frac;
-        sum->half_covered_frac += intervals * one->half_covered_frac;
-        sum->interval_score += intervals * one->interval_score;
-        sum->crps += intervals * one->crps;
-    }
-}
-
-static struct fulcrum_comparison_errors pool_means(const struct pool *pool)
-{
-    struct fulcrum_comparison_errors mean = pool->sum;
-    double count = mean.count > 0 ? (double)mean.count : FULCRUM_UNKNOWN;
-    mean.mape_frac /= count;
-    mean.smape_frac /= count;
-    mean.bias_frac /= count;
-    double intervals =
-        mean.interval_count > 0 ? (double)mean.interval_count : FULCRUM_UNKNOWN;
-    mean.covered_frac /= intervals;
-    mean.half_covered_frac /= intervals;
-    mean.interval_score /= intervals;
-    mean.crps /= intervals;
-    return mean;
-}
-
 /* The kinds of prediction, and each of what is carried over. */
 enum { KINDS = 2 * FULCRUM_PREDICTOR_COUNT };
 
@@ -529,16 +486,15 @@ static void add_summary(
     struct fulcrum_table *table, const struct sets *sets, const struct view *view)
 {
     for (size_t row = 0; row < KINDS; row++) {
-        struct pool pool = {.sum.count = 0};
+        struct fulcrum_comparison_errors errors = {.count = 0};
         for (size_t i = 0; i < sets->count; i++) {
             const struct fulcrum_validation *set = &sets->items[i];
             if (is_of_kind(set, row)) {
-                struct fulcrum_comparison_errors one =
-                    errors_of(set, FULCRUM_COMPARE_PREDICTED);
-                pool_add(&pool, &one);
+                fulcrum_comparison_errors_add(
+                    &errors, &set->comparison, NULL, FULCRUM_COMPARE_PREDICTED, -1);
             }
         }
-        struct fulcrum_comparison_errors errors = pool_means(&pool);
+        fulcrum_comparison_errors_end(&errors);
         if (errors.count > 0) {
             char meaning[200];
             name_kind(row, meaning, sizeof meaning);
@@ -613,29 +569,28 @@ static void add_series(struct fulcrum_table *table,
 static void add_calm(struct fulcrum_table *table, const struct fulcrum_validation *set,
     const struct view *view)
 {
-    struct pool calm = {.sum.count = 0};
-    struct pool disturbed = {.sum.count = 0};
+    struct fulcrum_comparison_errors calm = {.count = 0};
+    struct fulcrum_comparison_errors disturbed = {.count = 0};
     for (size_t i = 0; i < set->reference->point_count; i++) {
         const char *series = series_from(set, i);
         if (series == NULL) {
             continue;
         }
-        struct fulcrum_comparison_errors one = fulcrum_comparison_errors(
-            &set->comparison, series, FULCRUM_COMPARE_PREDICTED, -1);
         size_t length = strlen(series);
         size_t end = strlen(FULCRUM_MEASURED_DISTURBED);
         bool is_disturbed = length >= end && strcmp(series + length - end,
                                                  FULCRUM_MEASURED_DISTURBED) == 0;
-        pool_add(is_disturbed ? &disturbed : &calm, &one);
+        fulcrum_comparison_errors_add(is_disturbed ? &disturbed : &calm,
+            &set->comparison, series, FULCRUM_COMPARE_PREDICTED, -1);
     }
-    if (disturbed.sum.count > 0) {
-        struct fulcrum_comparison_errors errors = pool_means(&calm);
+    if (disturbed.count > 0) {
+        fulcrum_comparison_errors_end(&calm);
         struct fulcrum_comparison_errors all =
             errors_of(set, FULCRUM_COMPARE_PREDICTED);
         add_name(table, set);
-        add_errors(table, "points", &errors, view);
+        add_errors(table, "points", &calm, view);
         fulcrum_table_number(
-            table, "disturbed_points", "disturbed", (double)disturbed.sum.count);
+            table, "disturbed_points", "disturbed", (double)disturbed.count);
         fulcrum_table_number(
             table, "all_mape_frac", "MAPE of all", rounded(all.mape_frac, view));
         fulcrum_table_number(
