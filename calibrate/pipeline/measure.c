@@ -6,11 +6,6 @@
  * disturbed is told by two things that have nothing to do with the result: a canary on
  * the cores of actors and server before and after the window, and the CPU time that
  * other programs had meanwhile.
- *
- * A machine that is shared does not slow all work down alike: arithmetic, the steps of
- * an environment and products of matrices differ. So the pieces, a step and a batch,
- * are timed alone before and after each window, too: each is as fast in the window as
- * it was beside it (measured_reference.c).
  */
 #define _POSIX_C_SOURCE 200809L /* clockid_t */
 
@@ -44,12 +39,6 @@
 
 /* How often a window looks whether it is to end. */
 #define LOOK_S 0.02
-
-/* How long each piece is timed, and warmed up: a core that fell idle takes several
- * batches to get back to its speed. */
-#define PIECE_S         0.01
-#define PIECE_WARM_UP_S 0.02
-#define CALL_DECKS      4.0
 
 /* Between two looks at a machine that is not calm. */
 #define CALM_PAUSE_S 0.1
@@ -158,67 +147,6 @@ static enum fulcrum_status learn(struct fulcrum_window_room *room,
     return FULCRUM_OK;
 }
 
-/* Times of pieces alone, so many of each. */
-struct pieces {
-    double step_s;
-    double batch_s;
-    double count;
-};
-
-static enum fulcrum_status time_step(
-    struct fulcrum_window_room *room, double *out, struct fulcrum_error *err)
-{
-    bool calls = room->bench.stage.actor->is_tools;
-    struct fulcrum_stepper *stepper =
-        &room->steppers[calls ? room->stepper_count - 1 : 0];
-    double steps = calls ? CALL_DECKS * FULCRUM_CALL_DECK
-                         : fmax(1.0, round(PIECE_S / room->bench.step_s));
-    double warm_ups = calls ? 0.0 : ceil(PIECE_WARM_UP_S / room->bench.step_s);
-    TRY(fulcrum_stepper_run(stepper, (size_t)warm_ups, NULL, err));
-    double elsewhere_s = fulcrum_stepper_cpu_s(stepper);
-    struct fulcrum_span begin = fulcrum_span_begin();
-    TRY(fulcrum_stepper_run(stepper, (size_t)steps, NULL, err));
-    struct fulcrum_span span = fulcrum_span_end(&room->bench.stopwatch, begin);
-    *out = (span.cpu_s + fulcrum_stepper_cpu_s(stepper) - elsewhere_s) / steps;
-    return FULCRUM_OK;
-}
-
-static enum fulcrum_status time_batch(
-    const struct fulcrum_window_room *room, double *out, struct fulcrum_error *err)
-{
-    struct fulcrum_learner_work work = {
-        room->bench.state, (size_t)FULCRUM_CANARY_BATCH, 1};
-    double until_s = fulcrum_wall_s() + PIECE_WARM_UP_S;
-    do {
-        TRY(fulcrum_bench_time(&room->bench, &work, out, err));
-    } while (fulcrum_wall_s() < until_s);
-    work.repeats = (size_t)fmax(1.0, round(PIECE_S / fmax(*out, 1e-7)));
-    return fulcrum_bench_time(&room->bench, &work, out, err);
-}
-
-/* Adds both pieces of our own pipeline, each where it runs; a GPU's speed is its own.
- */
-static enum fulcrum_status add_pieces(
-    struct fulcrum_window_room *room, struct pieces *sum, struct fulcrum_error *err)
-{
-    double step_s = 0.0;
-    double batch_s = (double)NAN;
-    enum fulcrum_status status = FULCRUM_OK;
-    bool calls = room->bench.stage.actor->is_tools; /* which run anywhere */
-    (void)fulcrum_cpu_list_bind(calls ? &room->before : &room->placement.actors);
-    TRY_OR_END(time_step(room, &step_s, err));
-    (void)fulcrum_cpu_list_bind(&room->placement.server);
-    if (!room->bench.learner_info.device.is_gpu && !calls) {
-        TRY_OR_END(time_batch(room, &batch_s, err));
-    }
-    sum->step_s += step_s;
-    sum->batch_s += batch_s;
-    sum->count += 1.0;
-end:
-    (void)fulcrum_cpu_list_bind(&room->before);
-    return status;
-}
-
 /* A second state of the learner: inference and training never share one. */
 static enum fulcrum_status open_training(
     struct fulcrum_window_room *room, struct fulcrum_error *err)
@@ -289,7 +217,6 @@ enum fulcrum_status fulcrum_window_room_open(struct fulcrum_window_room *room,
         size_t count = config->actor_count * config->envs_per_actor;
         most = count > most && !is_loop ? count : most;
     }
-    most += is_tools ? 1 : 0; /* whose calls are timed alone */
     room->steppers = calloc(most + 1, sizeof *room->steppers);
     TRY_MEMORY(room->steppers, err, "%zu environments", most);
     room->stepper_count = most;
@@ -527,7 +454,6 @@ enum fulcrum_status fulcrum_window_take(struct fulcrum_window_room *room,
     struct passage passage = {.own_cpu_s = 0.0};
     struct pulse before = {.worst_rel = 0.0};
     struct pulse after = {.worst_rel = 0.0};
-    struct pieces pieces = {.count = 0.0};
     enum fulcrum_status status = FULCRUM_OK;
     /* A size below one request would be taken for none at all. */
     FAIL_IF(
@@ -553,10 +479,8 @@ enum fulcrum_status fulcrum_window_take(struct fulcrum_window_room *room,
     if (room->loop != NULL) {
         TRY(watch_loop(room, config, out, err));
     } else if (is_tools) {
-        TRY(add_pieces(room, &pieces, err));
         TRY(watch_calls(room, config, out, err));
     } else {
-        TRY(add_pieces(room, &pieces, err));
         TRY_OR_END(fulcrum_live_new(&live, &plan, err));
         TRY_OR_END(warm_up(room, live, err));
         status = watch(room, live, &passage, err);
@@ -566,15 +490,9 @@ end:
     TRY(status);
     TRY(take_pulse(room, &after, err));
     TRY(learn(room, &after, err));
-    if (room->loop == NULL) {
-        TRY(add_pieces(room, &pieces, err));
-    }
     if (room->loop == NULL && !is_tools) {
         summarise_window(room, &passage, out);
     }
-    bool has_pieces = pieces.count > 0.0;
-    out->step_s = has_pieces ? pieces.step_s / pieces.count : (double)NAN;
-    out->batch_s = has_pieces ? pieces.batch_s / pieces.count : (double)NAN;
     out->canary_rel = fmax(before.worst_rel, after.worst_rel);
     out->canary_s = 0.25 * ((before.side_s[0] + before.side_s[1]) +
                                (after.side_s[0] + after.side_s[1]));

@@ -83,11 +83,8 @@ struct fulcrum_measure_window {
     double cpu_w;        /* NAN: not measured, as the next */
     double gpu_w;
     double j_per_step;
-    double canary_rel; /* the slower of the cores, before or after */
-    double canary_s;   /* mean of both cores, before and after */
-    /* Pieces alone, mean of before and after; NAN: not timed. */
-    double step_s;  /* CPU time of a step of the first environment, with resets */
-    double batch_s; /* of FULCRUM_CANARY_BATCH observations, by a learner on the CPU */
+    double canary_rel;  /* the slower of the cores, before or after */
+    double canary_s;    /* mean of both cores, before and after */
     double others_frac; /* of the machine, used by other programs or stolen */
     bool is_disturbed;
 };

@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "calibrate/statistics.h"
 #include "model/try.h"
 
 /* Of a normal law: the variance of a median of n over that of one, times n. */
@@ -17,7 +16,7 @@
 /* Predictions also tell how long so many calls take. */
 #define TOLD_ENV_STEPS 1e6
 
-enum { SETTINGS_MOST = 9, OBSERVATIONS_MOST = 3, SOURCES = 4 };
+enum { SETTINGS_MOST = 8, OBSERVATIONS_MOST = 3, SOURCES = 4 };
 
 void fulcrum_measured_series(
     const struct fulcrum_measure_config *config, char *out, size_t size)
@@ -85,8 +84,8 @@ static void observe_watts(struct fulcrum_reference_point *point,
 }
 
 static enum fulcrum_status add_point(struct fulcrum_reference *reference,
-    const struct fulcrum_measured *item, double train_step_s,
-    const struct fulcrum_measure_window *now, struct fulcrum_error *err)
+    const struct fulcrum_measured *item, double train_step_s, double canary_s,
+    struct fulcrum_error *err)
 {
     struct fulcrum_reference_point *point = &reference->points[reference->point_count];
     point->settings = calloc(SETTINGS_MOST, sizeof *point->settings);
@@ -114,16 +113,8 @@ static enum fulcrum_status add_point(struct fulcrum_reference *reference,
     if (!isnan(train_step_s)) {
         set_number(point, "workload.training.train_step_s", train_step_s);
     }
-    const struct {
-        const char *path;
-        double now_s;
-    } canaries[] = {{"machine.cpu.canary_s", now->canary_s},
-        {"machine.cpu.step_canary_s", now->step_s},
-        {"machine.cpu.batch_canary_s", now->batch_s}};
-    for (size_t i = 0; i < sizeof canaries / sizeof canaries[0]; i++) {
-        if (canaries[i].now_s > 0.0) {
-            set_number(point, canaries[i].path, canaries[i].now_s);
-        }
+    if (canary_s > 0.0) {
+        set_number(point, "machine.cpu.canary_s", canary_s);
     }
     observe(
         point, "steps_per_s", item->median.steps_per_s, 0.5 * (item->hi - item->lo));
@@ -236,207 +227,65 @@ static void fill_design(
     }
 }
 
-/* Of the windows that a point's medians are of, about their mean. */
-struct scatter {
-    double squares; /* their sum */
-    double freedom;
-    double windows; /* of all points that have two or more, */
-    double points;  /* and how many points those are */
-};
-
-static void add_scatter(
-    const struct fulcrum_measured *item, size_t offset, struct scatter *out)
+/* Squared distances of a point's rates from their mean, and how many rates count. */
+static double rate_squares(const struct fulcrum_measured *item, double *count)
 {
     double sum = 0.0;
     double squares = 0.0;
-    double count = 0.0;
-    for (size_t i = 0; item->windows != NULL && i < item->window_count; i++) {
-        double value = number_at(&item->windows[i], offset);
-        bool counts = value > 0.0 && fulcrum_measured_counts(item, i);
-        sum += counts ? value : 0.0;
-        squares += counts ? value * value : 0.0;
-        count += counts ? 1.0 : 0.0;
+    *count = 0.0;
+    for (size_t k = 0; item->windows != NULL && k < item->window_count; k++) {
+        double rate = item->windows[k].steps_per_s;
+        if (rate > 0.0 && fulcrum_measured_counts(item, k)) {
+            sum += rate;
+            squares += rate * rate;
+            *count += 1.0;
+        }
     }
-    if (count > 1.0) {
-        out->squares += fmax(0.0, squares - sum * sum / count);
-        out->freedom += count - 1.0;
-        out->windows += count;
-        out->points += 1.0;
-    }
+    return fmax(0.0, squares - sum * sum / fmax(*count, 1.0));
 }
 
-/*
- * A piece's times beside the windows of each point, drawn to the median of all points
- * by as much as the scatter from window to window explains of their differences
- * (empirical Bayes; Efron and Morris 1975, doi:10.1080/01621459.1975.10479864): on a
- * calm machine all points are alike, on one that changes its speed each has its own.
- */
-static void settle_speed(const struct fulcrum_measurement *found, size_t offset,
-    struct fulcrum_measure_window *now, double *room)
-{
-    struct scatter scatter = {0.0, 0.0, 0.0, 0.0};
-    size_t count = 0;
-    double mean = 0.0;
-    for (size_t i = 0; i < found->count; i++) {
-        double value = number_at(&found->items[i].median, offset);
-        if (found->items[i].window_count > 0 && value > 0.0) {
-            room[count++] = value;
-            mean += value;
-            add_scatter(&found->items[i], offset, &scatter);
-        }
-    }
-    if (count < 2 || !(scatter.freedom > 0.0)) {
-        return;
-    }
-    mean /= (double)count;
-    double between = 0.0;
-    for (size_t i = 0; i < count; i++) {
-        between += (room[i] - mean) * (room[i] - mean) / ((double)count - 1.0);
-    }
-    double chance =
-        scatter.squares / scatter.freedom / (scatter.windows / scatter.points);
-    double own = between > chance ? 1.0 - chance / between : 0.0;
-    double middle = fulcrum_statistics_median(room, count);
-    for (size_t i = 0; i < found->count; i++) {
-        double value = number_at(&now[i], offset);
-        if (value > 0.0) {
-            value = middle + own * (value - middle);
-            memcpy((char *)&now[i] + offset, &value, sizeof value);
-        }
-    }
-}
-
-/* Distances of a piece's windows from the settled speed of their point, in ln. */
-static size_t distances_of(const struct fulcrum_measured *item, size_t offset,
-    const struct fulcrum_measure_window *now, double *out)
-{
-    double usual = number_at(now, offset);
-    size_t count = 0;
-    for (size_t i = 0; item->windows != NULL && i < item->window_count; i++) {
-        double value = number_at(&item->windows[i], offset);
-        bool counts = value > 0.0 && usual > 0.0 && fulcrum_measured_counts(item, i);
-        if (counts) {
-            out[count++] = fabs(log(value / usual));
-        }
-    }
-    return count;
-}
-
-/*
- * How far the medians of so many windows may be off, in ln(speed), as each window saw
- * another machine; robust, and over the kinds of pieces that were timed. `room` has
- * place for a number a window.
- */
-static double drift_sd(const struct fulcrum_measurement *found,
-    const struct fulcrum_measure_window *now, double *room)
-{
-    static const size_t pieces[] = {offsetof(struct fulcrum_measure_window, step_s),
-        offsetof(struct fulcrum_measure_window, batch_s)};
-    double sum = 0.0;
-    double kinds = 0.0;
-    for (size_t k = 0; k < sizeof pieces / sizeof pieces[0]; k++) {
-        size_t count = 0;
-        double points = 0.0;
-        for (size_t i = 0; i < found->count; i++) {
-            size_t more =
-                distances_of(&found->items[i], pieces[k], &now[i], room + count);
-            count += more;
-            points += more > 0 ? 1.0 : 0.0;
-        }
-        if (count > 0) {
-            double each = FULCRUM_DISTANCE_SD * fulcrum_statistics_median(room, count);
-            sum += each * sqrt(MEDIAN_VARIANCE * points / (double)count);
-            kinds += 1.0;
-        }
-    }
-    return kinds > 0.0 ? sum / kinds : 0.0;
-}
-
-/* The same, told by the rates of the windows themselves. */
+/* How far medians of so many windows may be off, in ln(rate), by their scatter. */
 static double rate_sd(const struct fulcrum_measurement *found)
 {
-    struct scatter all = {0.0, 0.0, 0.0, 0.0};
+    double squares = 0.0;
+    double freedom = 0.0;
+    double windows = 0.0; /* of all points that have two or more, */
+    double points = 0.0;  /* and how many points those are */
     for (size_t i = 0; i < found->count; i++) {
         double usual = found->items[i].median.steps_per_s;
-        struct scatter own = {0.0, 0.0, 0.0, 0.0};
-        add_scatter(&found->items[i],
-            offsetof(struct fulcrum_measure_window, steps_per_s), &own);
-        if (usual > 0.0) {
-            all.squares += own.squares / (usual * usual);
-            all.freedom += own.freedom;
-            all.windows += own.windows;
-            all.points += own.points;
+        double count = 0.0;
+        double own = rate_squares(&found->items[i], &count);
+        if (count > 1.0 && usual > 0.0) {
+            squares += own / (usual * usual);
+            freedom += count - 1.0;
+            windows += count;
+            points += 1.0;
         }
     }
-    return all.freedom > 0.0 ? sqrt(MEDIAN_VARIANCE * all.squares / all.freedom *
-                                    all.points / all.windows)
-                             : 0.0;
+    return freedom > 0.0 ? sqrt(MEDIAN_VARIANCE * squares / freedom * points / windows)
+                         : 0.0;
 }
 
-/* Of every item; `room` has place for as many numbers. */
-static void settle_speeds(const struct fulcrum_measurement *found,
-    struct fulcrum_measure_window *now, double *room)
-{
-    static const size_t speeds[] = {offsetof(struct fulcrum_measure_window, canary_s),
-        offsetof(struct fulcrum_measure_window, step_s),
-        offsetof(struct fulcrum_measure_window, batch_s)};
-    for (size_t i = 0; i < found->count; i++) {
-        now[i] = found->items[i].median;
-    }
-    for (size_t i = 0; i < sizeof speeds / sizeof speeds[0]; i++) {
-        settle_speed(found, speeds[i], now, room);
-    }
-}
-
-/* How much longer a piece takes than when it was calibrated; else what the canary does.
- */
-static double slowdown(double now_s, double then_s, double canary)
-{
-    return now_s > 0.0 && then_s > 0.0 ? now_s / then_s : canary;
-}
-
-/* Each at the speeds that its windows had. */
+/* Each at the speed that the cores had beside its windows. */
 static enum fulcrum_status add_points(struct fulcrum_reference *reference,
     const struct fulcrum_measured_plan *plan, double train_step_s,
     struct fulcrum_error *err)
 {
     const struct fulcrum_measurement *found = plan->measurement;
     bool is_cpu = found->machine.accelerator == FULCRUM_ACCELERATOR_CPU;
-    const struct fulcrum_cpu unknown = {.canary_s = (double)NAN};
-    const struct fulcrum_cpu *then =
-        plan->calibration != NULL ? &plan->calibration->machine.cpu : &unknown;
-    enum fulcrum_status status = FULCRUM_OK;
-    struct fulcrum_measure_window *speeds = calloc(found->count + 1, sizeof *speeds);
-    size_t windows = found->count;
+    double then_s = plan->calibration != NULL ? plan->calibration->machine.cpu.canary_s
+                                              : (double)NAN;
+    reference->drift_sd = fmin(rate_sd(found), FULCRUM_REFERENCE_DRIFT_SD_MOST);
     for (size_t i = 0; i < found->count; i++) {
-        windows += found->items[i].window_count;
-    }
-    double *room = calloc(windows + 1, sizeof *room);
-    if (speeds == NULL || room == NULL) {
-        free(speeds);
-        free(room);
-        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "speeds of a machine");
-    }
-    settle_speeds(found, speeds, room);
-    double sd = plan->is_beside ? rate_sd(found) : drift_sd(found, speeds, room);
-    reference->drift_sd = fmin(sd, FULCRUM_REFERENCE_DRIFT_SD_MOST);
-    free(room);
-    for (size_t i = 0; i < found->count && plan->is_beside; i++) {
-        speeds[i].canary_s = then->canary_s;
-        speeds[i].step_s = then->step_canary_s;
-        speeds[i].batch_s = then->batch_canary_s;
-    }
-    for (size_t i = 0; i < found->count && status == FULCRUM_OK; i++) {
-        if (found->items[i].window_count > 0) {
-            const struct fulcrum_measure_window *now = &speeds[i];
-            double any = slowdown(now->canary_s, then->canary_s, 1.0);
-            double batches = slowdown(now->batch_s, then->batch_canary_s, any);
-            status = add_point(reference, &found->items[i],
-                train_step_s * (is_cpu ? batches : 1.0), now, err);
+        const struct fulcrum_measured *item = &found->items[i];
+        double now_s = plan->is_beside ? then_s : item->median.canary_s;
+        bool is_slower = is_cpu && now_s > 0.0 && then_s > 0.0;
+        if (item->window_count > 0) {
+            TRY(add_point(reference, item,
+                train_step_s * (is_slower ? now_s / then_s : 1.0), now_s, err));
         }
     }
-    free(speeds);
-    return status;
+    return FULCRUM_OK;
 }
 
 /* Before each call: decoding, and what the call itself waits for. */

@@ -506,8 +506,6 @@ struct fulcrum_result *fulcrum_measured_result(
                 windows, "train_steps", NULL, window->train_step_count);
             fulcrum_table_number(windows, "canary_rel", NULL, window->canary_rel);
             fulcrum_table_number(windows, "canary_s", NULL, window->canary_s);
-            fulcrum_table_number(windows, "step_s", NULL, window->step_s);
-            fulcrum_table_number(windows, "batch_s", NULL, window->batch_s);
             fulcrum_table_number(windows, "others_frac", NULL, window->others_frac);
             fulcrum_table_number(windows, "disturbed", NULL, window->is_disturbed);
         }

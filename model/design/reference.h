@@ -82,7 +82,7 @@ struct fulcrum_reference {
     struct fulcrum_design design; /* both, fields at their fallback where not given */
     enum fulcrum_predictor_kind predictor;
     double frame_skip; /* of what was published; frames are steps by now */
-    double drift_sd;   /* of ln(speed), pieces from window to window; 0: not known */
+    double drift_sd;   /* of ln(speed), from window to window; 0: not known */
     bool is_relative;  /* observed ratios refer to point `relative_to` */
     size_t relative_to;
     size_t point_count;

@@ -373,75 +373,21 @@ static struct fulcrum_calibration *calibration_with_line(void)
     return calibration;
 }
 
-/* But a step and a batch that were timed beside the windows: they know better. */
-TEST(test_pieces_are_predicted_at_their_own_speeds)
-{
-    start();
-    found.measurement.train_step_flop = 3e9;
-    found.items[0].median = (struct fulcrum_measure_window){
-        .canary_s = 2.2e-4, .step_s = 1.8e-3, .batch_s = 1.2e-4};
-    found.items[1].median = (struct fulcrum_measure_window){
-        .canary_s = 2.2e-4, .step_s = 8e-4, .batch_s = (double)NAN};
-    struct fulcrum_calibration *calibration = calibration_with_line();
-    calibration->machine.cpu.step_canary_s = 8e-4;
-    calibration->machine.cpu.batch_canary_s = 8e-5;
-    const struct fulcrum_reference_point *points = reference_of(calibration)->points;
-    assert_setting(&points[0], "machine.cpu.canary_s", 2.2e-4);
-    assert_setting(&points[0], "machine.cpu.step_canary_s", 1.8e-3);
-    assert_setting(&points[0], "machine.cpu.batch_canary_s", 1.2e-4);
-    assert_setting(&points[0], "workload.training.train_step_s", 4e-3 * 1.5);
-    /* A GPU's speed is its own: what there is of a learner on cores goes by the loop.
-     */
-    CU_ASSERT_PTR_NULL(
-        fulcrum_reference_find_setting(&points[1], "machine.cpu.batch_canary_s"));
-    assert_setting(&points[1], "workload.training.train_step_s", 4e-3 * 1.1);
-}
-
-/* Windows of a point that scatter as much as the points differ say that all is chance;
- * windows that agree, that each point has a speed of its own. */
-TEST(test_speeds_are_drawn_together_where_they_differ_by_chance)
-{
-    static const double points_s[] = {1.0e-3, 1.1e-3, 1.2e-3};
-    static const double scatters_s[] = {3e-4, 0.0};
-    for (size_t k = 0; k < LENGTH(scatters_s); k++) {
-        struct fulcrum_measure_window windows[LENGTH(points_s)][2];
-        start();
-        for (size_t i = 0; i < LENGTH(points_s); i++) {
-            for (size_t j = 0; j < 2; j++) {
-                windows[i][j] = (struct fulcrum_measure_window){
-                    .step_s = points_s[i] + (j == 0 ? scatters_s[k] : -scatters_s[k])};
-            }
-            found.items[i].windows = windows[i];
-            found.items[i].window_count = 2;
-            found.items[i].median.step_s = points_s[i];
-        }
-        const struct fulcrum_reference *reference = reference_of(new_calibration());
-        for (size_t i = 0; i < LENGTH(points_s); i++) {
-            assert_setting(&reference->points[i], "machine.cpu.step_canary_s",
-                k == 0 ? 1.1e-3 : points_s[i]);
-            found.items[i].windows = NULL;
-        }
-    }
-}
-
-/* The speeds of two windows at each of three points: how far their medians may be off.
+/* The rates of two windows at each of three points: how far their medians may be off.
  */
-static struct fulcrum_reference *reference_with_scatter(
-    double step_rel, double batch_rel)
+static struct fulcrum_reference *reference_with_scatter(double rate_rel)
 {
     static struct fulcrum_measure_window windows[3][2];
     start();
     for (size_t i = 0; i < 3; i++) {
         for (size_t j = 0; j < 2; j++) {
             double side = j == 0 ? 1.0 : -1.0;
-            windows[i][j] =
-                (struct fulcrum_measure_window){.step_s = 1e-3 * exp(side * step_rel),
-                    .batch_s = 1e-4 * exp(side * batch_rel)};
+            windows[i][j] = (struct fulcrum_measure_window){
+                .steps_per_s = 1e3 * (1.0 + side * rate_rel)};
         }
         found.items[i].windows = windows[i];
         found.items[i].window_count = 2;
-        found.items[i].median.step_s = 1e-3;
-        found.items[i].median.batch_s = 1e-4;
+        found.items[i].median.steps_per_s = 1e3;
     }
     struct fulcrum_reference *reference = reference_of(new_calibration());
     for (size_t i = 0; i < 3; i++) {
@@ -457,12 +403,11 @@ TEST(test_a_machine_that_changes_its_speed_widens_intervals)
     double width[2];
     double median[2];
     for (size_t k = 0; k < 2; k++) {
-        struct fulcrum_reference *reference =
-            reference_with_scatter(0.2 * (double)k, 0.1 * (double)k);
-        /* The mean of both kinds, robustly; a median of two has the variance of a mean.
-         */
-        assert_close("sd", reference->drift_sd,
-            0.15 * (double)k * 1.4826 * sqrt(1.571 / 2.0), 1e-12);
+        double rate_rel = 0.15 * (double)k;
+        struct fulcrum_reference *reference = reference_with_scatter(rate_rel);
+        /* A median of two has the variance of a mean. */
+        assert_close(
+            "sd", reference->drift_sd, rate_rel * sqrt(2.0 * 1.571 / 2.0), 1e-9);
         struct fulcrum_prediction *predicted = predict(reference, new_calibration());
         median[k] = predicted[0].value[FULCRUM_OUTPUT_steps_per_s];
         width[k] = log(predicted[0].hi[FULCRUM_OUTPUT_steps_per_s] /
@@ -477,22 +422,17 @@ TEST(test_a_machine_that_changes_its_speed_widens_intervals)
 TEST(test_pieces_between_the_windows_are_at_their_speed)
 {
     static struct fulcrum_measure_window windows[2] = {
-        {.steps_per_s = 800.0, .step_s = 1e-3},
-        {.steps_per_s = 1000.0, .step_s = 3e-3}};
+        {.steps_per_s = 800.0}, {.steps_per_s = 1000.0}};
     start();
     found.is_beside = true;
     found.items[0].windows = windows;
     found.items[0].window_count = 2;
-    found.items[0].median = (struct fulcrum_measure_window){
-        .steps_per_s = 900.0, .canary_s = 2.2e-4, .step_s = 2e-3};
+    found.items[0].median =
+        (struct fulcrum_measure_window){.steps_per_s = 900.0, .canary_s = 2.2e-4};
     struct fulcrum_calibration *calibration = new_calibration();
     calibration->machine.cpu.canary_s = 2e-4;
-    calibration->machine.cpu.step_canary_s = 8e-4;
     const struct fulcrum_reference *reference = reference_of(calibration);
     assert_setting(&reference->points[0], "machine.cpu.canary_s", 2e-4);
-    assert_setting(&reference->points[0], "machine.cpu.step_canary_s", 8e-4);
-    CU_ASSERT_PTR_NULL(fulcrum_reference_find_setting(
-        &reference->points[0], "machine.cpu.batch_canary_s"));
     assert_close(
         "sd", reference->drift_sd, sqrt(1.571 * 2.0 / 2.0) * 100.0 / 900.0, 1e-12);
     found.items[0].windows = NULL;
