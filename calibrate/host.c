@@ -11,9 +11,12 @@
 #include "calibrate/host.h"
 
 #include <ctype.h>
+#include <fcntl.h>
 #include <hwloc.h>
 #include <math.h>
 #include <sched.h>
+#include <signal.h>
+#include <spawn.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -466,4 +469,30 @@ enum fulcrum_status fulcrum_provenance_add(
         TRY(add_variable(calibration, *entry, err));
     }
     return FULCRUM_OK;
+}
+
+int fulcrum_group_spawn(
+    pid_t *pid, char *const *argv, const int (*fds)[2], size_t fd_count)
+{
+    posix_spawn_file_actions_t actions;
+    posix_spawnattr_t attributes;
+    sigset_t none;
+    (void)posix_spawn_file_actions_init(&actions);
+    (void)posix_spawnattr_init(&attributes);
+    (void)sigemptyset(&none);
+    (void)posix_spawnattr_setsigmask(&attributes, &none);
+    (void)posix_spawnattr_setpgroup(&attributes, 0);
+    (void)posix_spawnattr_setflags(
+        &attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK);
+    int failure =
+        posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
+    for (size_t i = 0; i < fd_count && failure == 0; i++) {
+        failure = posix_spawn_file_actions_adddup2(&actions, fds[i][0], fds[i][1]);
+    }
+    if (failure == 0) {
+        failure = posix_spawn(pid, argv[0], &actions, &attributes, argv, environ);
+    }
+    (void)posix_spawnattr_destroy(&attributes);
+    (void)posix_spawn_file_actions_destroy(&actions);
+    return failure;
 }

@@ -4,6 +4,7 @@
 #define FULCRUM_CALIBRATE_HOST_H
 
 #include <stddef.h>
+#include <sys/types.h>
 
 #include "model/design/calibration.h"
 #include "model/design/machine.h"
@@ -95,5 +96,15 @@ void fulcrum_host_find_cores(unsigned short *core_of, size_t count);
  */
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_provenance_add(
     struct fulcrum_calibration *calibration, struct fulcrum_error *err);
+
+/*
+ * Starts a program as the leader of a process group of its own, with nothing to read
+ * and no signal blocked.
+ *   argv     NULL-terminated; argv[0] is the path
+ *   fds      pairs: a descriptor of ours, and what it is there
+ * Returns an errno value, 0 when done.
+ */
+int fulcrum_group_spawn(
+    pid_t *pid, char *const *argv, const int (*fds)[2], size_t fd_count);
 
 #endif

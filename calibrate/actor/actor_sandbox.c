@@ -18,7 +18,6 @@
 #include <math.h>
 #include <poll.h>
 #include <signal.h>
-#include <spawn.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,6 +29,7 @@
 #include <unistd.h>
 
 #include "calibrate/actor/actor.h"
+#include "calibrate/host.h"
 #include "calibrate/statistics.h"
 #include "calibrate/stopwatch.h"
 #include "model/try.h"
@@ -98,28 +98,8 @@ static int spawn(const struct fulcrum_env *env, const char *script, int out, pid
     argv.given[count++] = "/bin/sh";
     argv.given[count++] = "-c";
     argv.given[count] = script;
-    posix_spawn_file_actions_t actions;
-    posix_spawnattr_t attributes;
-    sigset_t none;
-    (void)sigemptyset(&none);
-    (void)posix_spawn_file_actions_init(&actions);
-    (void)posix_spawnattr_init(&attributes);
-    (void)posix_spawnattr_setsigmask(&attributes, &none);
-    (void)posix_spawnattr_setpgroup(&attributes, 0);
-    (void)posix_spawnattr_setflags(
-        &attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK);
-    int failure =
-        posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
-    for (int fd = 1; fd <= END_FD && failure == 0; fd++) {
-        failure = posix_spawn_file_actions_adddup2(&actions, out, fd);
-    }
-    if (failure == 0) {
-        failure =
-            posix_spawn(pid, argv.given[0], &actions, &attributes, argv.taken, environ);
-    }
-    (void)posix_spawnattr_destroy(&attributes);
-    (void)posix_spawn_file_actions_destroy(&actions);
-    return failure;
+    const int fds[][2] = {{out, 1}, {out, 2}, {out, END_FD}};
+    return fulcrum_group_spawn(pid, argv.taken, fds, sizeof fds / sizeof fds[0]);
 }
 
 /* Reads a call's output to its end, keeping the last of it; false: too late for it. */

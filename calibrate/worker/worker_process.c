@@ -15,7 +15,6 @@
 #include <fcntl.h>
 #include <sched.h>
 #include <signal.h>
-#include <spawn.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -180,34 +179,6 @@ static enum fulcrum_status connect_ends(struct ends *ends, struct fulcrum_error 
         "a worker process cannot be connected: %s", strerror(reason));
 }
 
-static int spawn(pid_t *pid, const struct ends *ends, char *const *argv)
-{
-    posix_spawn_file_actions_t actions;
-    posix_spawnattr_t attributes;
-    sigset_t none;
-    (void)posix_spawn_file_actions_init(&actions);
-    (void)posix_spawnattr_init(&attributes);
-    (void)sigemptyset(&none);
-    (void)posix_spawnattr_setsigmask(&attributes, &none);
-    (void)posix_spawnattr_setpgroup(&attributes, 0);
-    (void)posix_spawnattr_setflags(
-        &attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK);
-    int failure =
-        posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
-    const int pairs[][2] = {{ends->output[1], 1}, {ends->output[1], 2},
-        {ends->socket[1], FULCRUM_WORKER_SOCKET_FD},
-        {ends->memory, FULCRUM_WORKER_MEMORY_FD}};
-    for (size_t i = 0; i < sizeof pairs / sizeof pairs[0] && failure == 0; i++) {
-        failure = posix_spawn_file_actions_adddup2(&actions, pairs[i][0], pairs[i][1]);
-    }
-    if (failure == 0) {
-        failure = posix_spawn(pid, argv[0], &actions, &attributes, argv, environ);
-    }
-    (void)posix_spawnattr_destroy(&attributes);
-    (void)posix_spawn_file_actions_destroy(&actions);
-    return failure;
-}
-
 enum fulcrum_status fulcrum_worker_process_start(
     struct fulcrum_worker_process *out, char *const *argv, struct fulcrum_error *err)
 {
@@ -218,7 +189,11 @@ enum fulcrum_status fulcrum_worker_process_start(
     struct fulcrum_worker_process process = {.socket = ends.socket[0],
         .output_fd = ends.output[0],
         .memory_fd = ends.memory};
-    int failure = spawn(&process.pid, &ends, argv);
+    const int fds[][2] = {{ends.output[1], 1}, {ends.output[1], 2},
+        {ends.socket[1], FULCRUM_WORKER_SOCKET_FD},
+        {ends.memory, FULCRUM_WORKER_MEMORY_FD}};
+    int failure =
+        fulcrum_group_spawn(&process.pid, argv, fds, sizeof fds / sizeof fds[0]);
     if (failure != 0) {
         close_ends(&ends);
         return fulcrum_fail(err, FULCRUM_ERR_UNSUPPORTED,
