@@ -255,6 +255,52 @@ def take_decoding(shipped, path):
     return count
 
 
+def strike(shipped, name, settings, observed):
+    """The numbers that the point with these settings has observed."""
+    for point in shipped.get(name, {"points": []})["points"]:
+        if (all(point["set"].get(path) == value for path, value in settings.items())
+                and point["observed"] == observed):
+            point["observed"].clear()
+            return len(observed)
+    faults.append(f"{name}: no point with {settings} has {observed}")
+    return 0
+
+
+def take_training(shipped, folder):
+    """Seconds of training steps: of verl those of the 7B model but for the rows that
+    differ in the trainer's batches, of NeMo-RL BF16 rows on H100 of each model's newest
+    table."""
+    count = 0
+    with open(os.path.join(folder, "verl_async.json"), encoding="utf-8") as file:
+        for row in [row for row in json.load(file)["rows"] if row["exp"] == "7B"]:
+            is_apart = bool(row.get("split"))
+            busy = row["update_actor"] + row.get("old_log_prob", 0)
+            settings = {"run.node_count": row["gpus"] // 8,
+                        "run.learner_gpu_count": 4 if is_apart else 0,
+                        "workload.agent.coupling": "stream" if is_apart else "in-turns"}
+            count += strike(shipped, "verl-fully-async-7b", settings, {
+                "train_period_s": row["step"],
+                "gpu_train_busy_frac": round(busy / row["step"], 4)})
+    models = {"Qwen3-30B-A3B": "qwen3-30b-a3b", "Qwen3-235B": "qwen3-235b-a22b",
+              "DeepSeek V3": "deepseek-v3"}
+    older = {"LLAMA3.1_8B": "llama-3.1-8b", "Qwen3-32B": "qwen3-32b"}
+    with open(os.path.join(folder, "nemo_rl_perf.json"), encoding="utf-8") as file:
+        for row in json.load(file)["rows"]:
+            is_old = row.get("version") == "v0.4"
+            model = (older if is_old else models).get(row["model"])
+            if model is None or row.get("precision", "BF16") != "BF16":
+                continue
+            coupling = "in-turns" if row["policy"] == "on" else "stream"
+            settings = {"workload.agent.coupling": coupling}
+            if row.get("gen_tp"):
+                settings["workload.agent.instance_gpu_count"] = row["gen_tp"]
+            if row["policy"] != "8-off":
+                settings["run.node_count"] = row["gpus"] // 8
+            count += strike(shipped, "nemo-rl-" + model, settings,
+                            {"train_period_s": row["step_s"]})
+    return count
+
+
 def check_rest(reference):
     """What this program measured itself was published nowhere, and says so."""
     points = reference["source"].get("points", "")
@@ -281,6 +327,7 @@ def main():
     decoding = os.path.join(folder, "agentic", "ml_energy_v3_llm.json")
     if os.path.exists(decoding):
         count += take_decoding(shipped, decoding)
+        count += take_training(shipped, os.path.dirname(decoding))
     for reference in shipped.values():
         check_rest(reference)
     for fault in faults:

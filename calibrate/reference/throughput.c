@@ -26,10 +26,19 @@
 
 enum { PATHS_MOST = 24 };
 
-enum measure { RATE, SPEEDUP, RUNTIME_REL, CPU_W, GPU_W, MEASURES };
+enum measure {
+    RATE,
+    SPEEDUP,
+    RUNTIME_REL,
+    CPU_W,
+    GPU_W,
+    TRAIN_PERIOD,
+    TRAIN_BUSY,
+    MEASURES
+};
 
-static const char *const quantities[MEASURES] = {
-    "steps_per_s", "speedup", "runtime_rel", "cpu_w", "gpu_w"};
+static const char *const quantities[MEASURES] = {"steps_per_s", "speedup",
+    "runtime_rel", "cpu_w", "gpu_w", "train_period_s", "gpu_train_busy_frac"};
 
 struct place {
     size_t reference; /* whose design it stands on */
@@ -42,6 +51,8 @@ struct solved {
     double steps_per_s;
     double cpu_w;
     double gpu_w;
+    double train_period_s;
+    double gpu_train_busy_frac;
 };
 
 struct context {
@@ -178,7 +189,7 @@ static enum fulcrum_status add_figure(struct fulcrum_throughput *model,
     }
     FAIL_IF(i == MEASURES, err, FULCRUM_ERR_UNSUPPORTED,
         "%s: nothing predicts '%s' (expected steps_per_s, speedup, runtime_rel, "
-        "cpu_w or gpu_w)",
+        "cpu_w, gpu_w, train_period_s or gpu_train_busy_frac)",
         from->name, seen->quantity);
     figure.measure = (int)i;
     FAIL_IF((figure.measure == SPEEDUP || figure.measure == RUNTIME_REL) &&
@@ -362,8 +373,8 @@ static enum fulcrum_status solve_place(const struct context *context,
             &drain, &network->cpu, network->actors, network->step.mean_s);
         out->steps_per_s = replicas.count * replicas.steps_per_request *
                            fulcrum_ceiling_per_s(network, &drain);
-        out->cpu_w = NAN;
-        out->gpu_w = NAN;
+        out->cpu_w = out->gpu_w = NAN;
+        out->train_period_s = out->gpu_train_busy_frac = NAN;
         return FULCRUM_OK;
     }
     struct fulcrum_predict_options options = {.solver = trial->solver};
@@ -373,6 +384,8 @@ static enum fulcrum_status solve_place(const struct context *context,
     out->steps_per_s = prediction.value[FULCRUM_OUTPUT_steps_per_s];
     out->cpu_w = prediction.value[FULCRUM_OUTPUT_cpu_w];
     out->gpu_w = prediction.value[FULCRUM_OUTPUT_gpu_w];
+    out->train_period_s = prediction.value[FULCRUM_OUTPUT_train_period_s];
+    out->gpu_train_busy_frac = prediction.value[FULCRUM_OUTPUT_gpu_train_busy_frac];
     return FULCRUM_OK;
 }
 
@@ -386,7 +399,10 @@ static int fill_figures(
         if (solve_place(own, place, trial, &own->solved[i], NULL) != FULCRUM_OK) {
             return 0;
         }
-        own->solved[i].steps_per_s *= is_corrected ? place->factor : 1.0;
+        double factor = is_corrected ? place->factor : 1.0;
+        own->solved[i].steps_per_s *= factor;
+        own->solved[i].train_period_s /= factor;
+        own->solved[i].gpu_train_busy_frac *= factor;
     }
     for (size_t i = 0; i < model->figure_count; i++) {
         const struct fulcrum_figure *figure = &model->figures[i];
@@ -396,7 +412,9 @@ static int fill_figures(
             [SPEEDUP] = at->steps_per_s / base->steps_per_s,
             [RUNTIME_REL] = base->steps_per_s / at->steps_per_s,
             [CPU_W] = at->cpu_w,
-            [GPU_W] = at->gpu_w};
+            [GPU_W] = at->gpu_w,
+            [TRAIN_PERIOD] = at->train_period_s,
+            [TRAIN_BUSY] = at->gpu_train_busy_frac};
         out[i] = values[figure->measure];
     }
     return 1;
@@ -597,7 +615,9 @@ static void set_prediction(
     static const enum fulcrum_predicted outputs[MEASURES] = {
         [RATE] = FULCRUM_OUTPUT_steps_per_s,
         [CPU_W] = FULCRUM_OUTPUT_cpu_w,
-        [GPU_W] = FULCRUM_OUTPUT_gpu_w};
+        [GPU_W] = FULCRUM_OUTPUT_gpu_w,
+        [TRAIN_PERIOD] = FULCRUM_OUTPUT_train_period_s,
+        [TRAIN_BUSY] = FULCRUM_OUTPUT_gpu_train_busy_frac};
     const struct fulcrum_prediction *point = &job->points[item->point];
     if (measure == SPEEDUP) {
         set_ratio(job, item->point, job->reference->relative_to, item);

@@ -199,7 +199,8 @@ static double decode_pace_s(const struct simulation *sim, size_t count)
     const struct fulcrum_agent_decode *decode = &sim->network->decode;
     double context = sim->network->trajectory.context_tokens;
     double exponent = decode->item_exponent > 0.0 ? decode->item_exponent : 1.0;
-    return decode->per_token_s + decode->per_item_s * pow((double)count, exponent) +
+    double items = exponent < 1.0 ? pow((double)count, exponent) : (double)count;
+    return decode->per_token_s + decode->per_item_s * items +
            decode->per_context_s * context * (double)count;
 }
 

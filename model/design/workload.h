@@ -120,6 +120,7 @@ enum fulcrum_workload_family {
     X(workload.agent, staleness,        NUMBER, 0, 1e4,  0,    "",      "of a stream: training batches that may be begun beyond the one in training") \
     X(workload.agent, train_trajectory_s, NUMBER, 0, 1e6, 0,   "s",     "of a training step, each of its trajectories on one GPU, beside training.train_step_s") \
     X(workload.agent, train_exponent,   NUMBER, 0, 1,    1,    "",      "train_trajectory_s falls as the GPUs that train to this power") \
+    X(workload.agent, colocated_frac,   NUMBER, 0, 100,  0,    "",      "of train_trajectory_s, more on GPUs that decode too: log-probabilities computed again, optimiser state moved in and out") \
     X(workload.agent, switch_s,         NUMBER, 0, 1e6,  0,    "s",     "new weights to the instances, or GPUs from training to decoding")
 
 #define FULCRUM_WORKLOAD_FIELDS(X) \

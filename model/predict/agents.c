@@ -82,8 +82,9 @@ static struct fulcrum_agent_trainer trainer_of(const struct fulcrum_design *desi
     const struct fulcrum_workload_agent *agent = &design->workload.agent;
     const struct fulcrum_workload_training *training = &design->workload.training;
     const struct fulcrum_run *run = &design->run;
-    double gpus =
-        run->learner_gpu_count > 0.0 ? run->learner_gpu_count : run->gpu_count;
+    bool is_apart = run->learner_gpu_count > 0.0;
+    double gpus = is_apart ? run->learner_gpu_count : run->gpu_count;
+    double extra = is_apart ? 1.0 : 1.0 + agent->colocated_frac;
     if (!fulcrum_design_trains(design)) {
         return (struct fulcrum_agent_trainer){.coupling = FULCRUM_AGENT_ALONE};
     }
@@ -92,7 +93,7 @@ static struct fulcrum_agent_trainer trainer_of(const struct fulcrum_design *desi
         .batch_size = training->batch_size,
         .group_size = agent->group_size,
         .train_s = training->train_step_s +
-                   agent->train_trajectory_s * training->batch_size /
+                   extra * agent->train_trajectory_s * training->batch_size /
                        pow(gpus * run->node_count, agent->train_exponent),
         .switch_s = agent->switch_s,
         .staleness = agent->staleness};

@@ -121,9 +121,10 @@ TEST(test_a_training_step_is_divided_among_gpus)
     designs_set(&design,
         "workload.agent.coupling=in-turns workload.training.batch_size=32 "
         "workload.training.train_step_s=3 workload.agent.train_trajectory_s=2 "
-        "workload.agent.train_exponent=0.5 workload.agent.switch_s=1");
+        "workload.agent.train_exponent=0.5 workload.agent.switch_s=1 "
+        "workload.agent.colocated_frac=0.25");
     ASSERT_OK(fulcrum_design_to_agents(&design, &network, NULL));
-    assert_close("all GPUs", network.trainer.train_s, 3.0 + 64.0 / sqrt(8.0), 1e-12);
+    assert_close("all GPUs", network.trainer.train_s, 3.0 + 80.0 / sqrt(8.0), 1e-12);
     CU_ASSERT_EQUAL(network.decode.instance_count, 4.0);
     designs_set(&design, "run.learner_gpu_count=2 workload.agent.coupling=stream "
                          "workload.agent.staleness=1");
