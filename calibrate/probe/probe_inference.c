@@ -6,7 +6,8 @@
  * all of them end with a like error. A line through the means gives the cost per
  * batch and per item; where the line does not hold, the table of means goes into the
  * calibration beside it. Part of the time actors step on the other cores, which gives
- * the slowdown of the learner in a run.
+ * the slowdown of the learner in a run. Of an endpoint, a batch is a token of as many
+ * streams.
  */
 #include "calibrate/probe/probe.h"
 
@@ -33,6 +34,9 @@
  */
 #define CANARY_EVERY 4
 
+/* Of the tokens of a stream, whose first ones are warm-up enough. */
+#define TOKENS_S 1.5
+
 /* Part of a visit with actors stepping on the other cores. */
 #define BUSY_FRAC 0.35
 
@@ -58,6 +62,8 @@ struct own {
     const double *sizes;
     size_t size_count;
     double rough_s[ALL_COUNT]; /* last time of each size, 0: none yet */
+    double block_s;
+    double warm_up_s;
 };
 
 static void inference_close(struct fulcrum_probe_state *state)
@@ -73,6 +79,17 @@ static enum fulcrum_status inference_open(
     struct own *own = state->own;
     own->sizes = main_sizes;
     own->size_count = MAIN_COUNT;
+    own->block_s = BLOCK_S;
+    own->warm_up_s = WARM_UP_S;
+    if (bench->learner->tell != NULL) {
+        while (own->sizes[own->size_count - 1] >
+               (double)bench->learner_options.max_batch) {
+            own->size_count--;
+        }
+        own->block_s = TOKENS_S;
+        own->warm_up_s = 0.0;
+        return FULCRUM_OK;
+    }
     size_t others = (size_t)bench->machine.cpu.core_count - 1;
     others = others > bench->max_threads ? bench->max_threads : others;
     return others > 0 ? fulcrum_actor_threads_new(&own->actor_threads, &bench->stage,
@@ -80,7 +97,7 @@ static enum fulcrum_status inference_open(
                       : FULCRUM_OK;
 }
 
-static enum fulcrum_status sample_size(struct fulcrum_probe_state *state, size_t which,
+static enum fulcrum_status time_size(struct fulcrum_probe_state *state, size_t which,
     double size, struct fulcrum_error *err)
 {
     const struct fulcrum_bench *bench = state->bench;
@@ -91,16 +108,32 @@ static enum fulcrum_status sample_size(struct fulcrum_probe_state *state, size_t
     }
     bool is_warm_up = !(*rough_s > 0.0);
     struct fulcrum_learner_work work = {bench->state, (size_t)size,
-        is_warm_up ? 0 : (size_t)fmax(WARM_UP_S / *rough_s, 1.0)};
+        is_warm_up ? 0 : (size_t)fmax(own->warm_up_s / *rough_s, own->warm_up_s > 0.0)};
     struct fulcrum_sample sample = {.x = size};
     TRY(fulcrum_sample_begin(state, which, err));
     TRY(fulcrum_bench_time(bench, &work, &sample.value, err));
-    work.repeats = is_warm_up ? 1 : (size_t)fmax(BLOCK_S / *rough_s, 1.0);
+    work.repeats = is_warm_up ? 1 : (size_t)fmax(own->block_s / *rough_s, 1.0);
     TRY(fulcrum_bench_time(bench, &work, &sample.value, err));
     *rough_s = fmax(sample.value, 1e-9);
     /* The first batch of a size touches memory and picks kernels: not kept. */
     return (is_warm_up ? fulcrum_sample_end : fulcrum_sample_keep)(
         state, which, bench->learner->clock, &sample, err);
+}
+
+/* Larger ones are left out once a server has let some of its streams wait. */
+static enum fulcrum_status sample_size(struct fulcrum_probe_state *state, size_t which,
+    double size, struct fulcrum_error *err)
+{
+    struct own *own = state->own;
+    struct fulcrum_error why = {FULCRUM_OK, ""};
+    enum fulcrum_status status = time_size(state, which, size, &why);
+    while (
+        status == FULCRUM_ERR_INFEASIBLE && own->sizes[own->size_count - 1] >= size) {
+        own->size_count--;
+    }
+    return status == FULCRUM_OK || status == FULCRUM_ERR_INFEASIBLE
+               ? FULCRUM_OK
+               : fulcrum_fail(err, status, "%s", why.detail);
 }
 
 static enum fulcrum_status sample_until(struct fulcrum_probe_state *state, size_t which,
@@ -110,7 +143,8 @@ static enum fulcrum_status sample_until(struct fulcrum_probe_state *state, size_
     const struct fulcrum_recording *recording = &state->recording[which];
     size_t once = own->size_count + own->size_count / CANARY_EVERY;
     do {
-        bool is_canary = recording->count % CANARY_EVERY == CANARY_EVERY - 1;
+        bool is_canary = recording->count % CANARY_EVERY == CANARY_EVERY - 1 &&
+                         state->bench->learner->tell == NULL;
         double size = is_canary ? FULCRUM_CANARY_BATCH
                                 : fulcrum_recording_neediest(
                                       recording, own->sizes, own->size_count);
@@ -146,7 +180,8 @@ static enum fulcrum_status inference_visit(
     for (size_t i = 0; i < own->size_count; i++) {
         pass_s += fmax(own->rough_s[i], WARM_UP_S) + fmax(own->rough_s[i], BLOCK_S);
     }
-    if (own->sizes == main_sizes && PASSES_FOR_ALL * pass_s < slice_s) {
+    if (own->sizes == main_sizes && bench->learner->tell == NULL &&
+        PASSES_FOR_ALL * pass_s < slice_s) {
         own->sizes = all_sizes;
         own->size_count = ALL_COUNT;
         for (size_t i = 0; i < ALL_COUNT; i++) {
@@ -201,6 +236,48 @@ static void report_line(const struct fulcrum_medians *alone, const char *clock,
         findings, rows[0].path, rows[1].path, line.fit.covariance[1]);
 }
 
+/* What a server takes for a token, of a stream and of the prompt, and on what. */
+static void report_tokens(const struct fulcrum_bench *bench,
+    const struct fulcrum_medians *alone, struct fulcrum_findings *findings)
+{
+    static const char *const paths[] = {"workload.network.per_batch_s",
+        "workload.network.per_item_s", "workload.agent.item_exponent"};
+    struct fulcrum_fit_result fit;
+    struct fulcrum_token_facts facts;
+    struct fulcrum_error why = {FULCRUM_OK, ""};
+    enum fulcrum_status status =
+        fulcrum_fit_token_time(&fit, alone->x, alone->value, alone->count, &why);
+    bool is_fitted =
+        fulcrum_findings_fitted(findings, status, &why, "inference_time", "no curve: ");
+    for (size_t i = 0; i < FULCRUM_DECODE_PARAMETERS && is_fitted; i++) {
+        fulcrum_findings_parameter(findings, paths[i],
+            &(struct fulcrum_parameter){.value = fit.parameter[i].value,
+                .standard_error = fit.parameter[i].standard_error,
+                .origin = FULCRUM_ORIGIN_FITTED},
+            "curve through mean token times with %zu numbers of streams", alone->count);
+        for (size_t j = 0; j < i; j++) {
+            fulcrum_findings_covariance(findings, paths[i], paths[j],
+                fit.covariance[i * FULCRUM_DECODE_PARAMETERS + j]);
+        }
+    }
+    if (is_fitted) {
+        fulcrum_findings_fit(findings, "inference_time", "t0 + t1 b^e", &fit);
+    }
+    bench->learner->tell(bench->state, &facts);
+    fulcrum_findings_parameter(findings, "workload.agent.instance_gpu_count",
+        &(struct fulcrum_parameter){.value = bench->machine.gpu.count},
+        "--gpus: GPUs of the server");
+    if (facts.at_once > 0.0) {
+        fulcrum_findings_parameter(findings, "workload.agent.most_items",
+            &(struct fulcrum_parameter){.value = facts.at_once},
+            "streams that the server decodes at once; others waited");
+    }
+    fulcrum_findings_value(findings, "inter_token_median_rel", "", facts.median_rel);
+    fulcrum_findings_note(findings, "tokens", "%s",
+        facts.is_counted ? "counted by the server (usage)"
+                         : "one for each chunk with text: the server tells no usage");
+}
+
 static void inference_report(
     struct fulcrum_probe_state *state, struct fulcrum_findings *findings)
 {
@@ -228,7 +305,11 @@ static void inference_report(
     if (canary.used > 0 && !state->bench->learner_info.device.is_gpu) {
         findings->calibration->machine.cpu.batch_canary_s = canary.typical;
     }
-    if (alone.count >= 2) {
+    if (state->bench->learner->tell != NULL) {
+        if (alone.count > 0) {
+            report_tokens(state->bench, &alone, findings);
+        }
+    } else if (alone.count >= 2) {
         report_line(&alone, fulcrum_clock_name(state->bench->learner->clock), findings);
     }
     /* Geometric mean over the sizes that both conditions have. */
@@ -254,6 +335,7 @@ const struct fulcrum_probe fulcrum_probe_inference = {
     .headers = {[ALONE] = {"inference", "s", "batch", "alone", false, false, 0, true},
         [BUSY] = {"inference", "s", "batch", "other side busy", true, false, 0, true}},
     .own_byte = sizeof(struct own),
+    .is_of_endpoint = true,
     .open = inference_open,
     .close = inference_close,
     .visit = inference_visit,
