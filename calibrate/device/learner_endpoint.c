@@ -46,7 +46,6 @@ struct stream {
     double last_s;              /* when its latest chunk with text came; 0: none yet */
     double chunks;
     double tokens; /* as the server counts them; 0: it does not */
-    bool has_data;
     bool is_done;
 };
 
@@ -159,7 +158,6 @@ static void take_line(struct stream *stream)
     if (strncmp(text, mark, strlen(mark)) == 0) {
         text += strlen(mark);
         text += strspn(text, " ");
-        stream->has_data = true;
         stream->is_done = stream->is_done || strncmp(text, "[DONE]", 6) == 0;
         if (!stream->is_done) {
             take_chunk(stream, text);
@@ -197,7 +195,7 @@ static void finish(struct stream *stream, CURLcode result)
     if (result != CURLE_OK) {
         fail(state, "",
             *state->reason != '\0' ? state->reason : curl_easy_strerror(result),
-            stream->has_data ? "a stream up to data: [DONE]" : "a server there");
+            stream->chunks > 0.0 ? "a stream up to data: [DONE]" : "a server there");
     } else if (state->code != HTTP_OK) {
         bool is_key = state->code == 401 || state->code == 403;
         fail(state, code, fulcrum_string_get(&stream->line),
@@ -403,10 +401,13 @@ static enum fulcrum_status endpoint_open(const struct fulcrum_learner_options *o
     TRY_OR_END(set_up(state, options, err));
     /* The first stream shows whether all is well; what is no part of OpenAI's own
      * protocol may be refused. */
-    status = run_wave(state, 1, TOKENS_LEAST, err);
-    if (status != FULCRUM_OK && (state->code == 400 || state->code == 422)) {
-        state->is_strict = true;
-        status = run_wave(state, 1, TOKENS_LEAST, err);
+    status = run_wave(state, 1, TOKENS_LEAST, NULL);
+    state->is_strict =
+        status != FULCRUM_OK && (state->code == 400 || state->code == 422);
+    if (status != FULCRUM_OK) {
+        status = state->is_strict
+                     ? run_wave(state, 1, TOKENS_LEAST, err)
+                     : fulcrum_fail(err, status, "%s", state->failure.detail);
     }
     *info = (struct fulcrum_learner_info){.device = {.is_gpu = true,
                                               .granted_sm_count = unknown,

@@ -157,7 +157,6 @@ enum fulcrum_status fulcrum_fit_token_time(struct fulcrum_fit_result *out,
     struct fulcrum_error *err)
 {
     struct fulcrum_fit_parameter parameter[FULCRUM_DECODE_PARAMETERS];
-    FAIL_IF(count == 0, err, FULCRUM_ERR_NO_FIT, "token time: no points");
     fulcrum_decode_parameters(
         parameter, token_s[0], token_s[count - 1] / in_flight[count - 1]);
     double *rate = calloc(count, sizeof *rate);

@@ -41,7 +41,7 @@ void fulcrum_decode_parameters(
     double item_s);
 
 /*
- * Fits them to times of a token.
+ * Fits them to one or more times of a token.
  *   fails    as fulcrum_fit
  */
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_fit_token_time(

@@ -497,7 +497,8 @@ static const char *network_of(const struct fulcrum_calibration_run *run)
         return *model != '\0' ? model
                               : fulcrum_learner_network_name(run->options->network);
     }
-    if (run->bench->stage.actor->is_tools) {
+    const struct fulcrum_actor *actor = run->bench->stage.actor;
+    if (actor == NULL || actor->is_tools) {
         return "tools";
     }
     return options->env_id != NULL ? options->env_id : options->make;

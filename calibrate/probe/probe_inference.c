@@ -245,6 +245,9 @@ static void report_tokens(const struct fulcrum_bench *bench,
     struct fulcrum_fit_result fit;
     struct fulcrum_token_facts facts;
     struct fulcrum_error why = {FULCRUM_OK, ""};
+    if (alone->count == 0) {
+        return;
+    }
     enum fulcrum_status status =
         fulcrum_fit_token_time(&fit, alone->x, alone->value, alone->count, &why);
     bool is_fitted =
@@ -259,6 +262,11 @@ static void report_tokens(const struct fulcrum_bench *bench,
             fulcrum_findings_covariance(findings, paths[i], paths[j],
                 fit.covariance[i * FULCRUM_DECODE_PARAMETERS + j]);
         }
+    }
+    for (size_t i = 0; i < 2 && alone->count == 1; i++) {
+        fulcrum_findings_parameter(findings, paths[i],
+            &(struct fulcrum_parameter){.value = i == 0 ? alone->value[0] : 0.0},
+            "mean token time of one stream, the only number of them");
     }
     if (is_fitted) {
         fulcrum_findings_fit(findings, "inference_time", "t0 + t1 b^e", &fit);
@@ -306,9 +314,7 @@ static void inference_report(
         findings->calibration->machine.cpu.batch_canary_s = canary.typical;
     }
     if (state->bench->learner->tell != NULL) {
-        if (alone.count > 0) {
-            report_tokens(state->bench, &alone, findings);
-        }
+        report_tokens(state->bench, &alone, findings);
     } else if (alone.count >= 2) {
         report_line(&alone, fulcrum_clock_name(state->bench->learner->clock), findings);
     }
