@@ -205,72 +205,46 @@ static enum fulcrum_status inference_visit(
     return status == FULCRUM_OK ? stopped : status;
 }
 
-static void report_line(const struct fulcrum_medians *alone, const char *clock,
-    struct fulcrum_findings *findings)
-{
-    static const struct {
-        const char *estimate;
-        const char *path;
-    } rows[] = {{"per_batch_s", "workload.network.per_batch_s"},
-        {"per_item_s", "workload.network.per_item_s"}};
-    struct fulcrum_line_fit line;
-    struct fulcrum_error why = {FULCRUM_OK, ""};
-    enum fulcrum_status status =
-        fulcrum_fit_batch_time(&line, alone->x, alone->value, alone->count, &why);
-    if (!fulcrum_findings_fitted(
-            findings, status, &why, "inference_time", "no line: ")) {
-        return;
-    }
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        const struct fulcrum_fit_estimate *estimate =
-            fulcrum_fit_find(&line.fit, rows[i].estimate);
-        fulcrum_findings_parameter(findings, rows[i].path,
-            &(struct fulcrum_parameter){.value = estimate->value,
-                .standard_error = estimate->standard_error,
-                .origin = FULCRUM_ORIGIN_FITTED},
-            "line through mean %s times of %zu batch sizes; %.160s", clock,
-            line.fit.residuals.count, line.reason);
-    }
-    fulcrum_findings_fit(findings, "inference_time", "t0 + t1 b", &line.fit);
-    fulcrum_findings_covariance(
-        findings, rows[0].path, rows[1].path, line.fit.covariance[1]);
-}
-
-/* What a server takes for a token, of a stream and of the prompt, and on what. */
-static void report_tokens(const struct fulcrum_bench *bench,
+/* A line, or of tokens the curve of a server. */
+static void report_fit(const struct fulcrum_bench *bench,
     const struct fulcrum_medians *alone, struct fulcrum_findings *findings)
 {
     static const char *const paths[] = {"workload.network.per_batch_s",
         "workload.network.per_item_s", "workload.agent.item_exponent"};
-    struct fulcrum_fit_result fit;
-    struct fulcrum_token_facts facts;
+    bool is_tokens = bench->learner->tell != NULL;
+    struct fulcrum_line_fit line = {.reason = "streams of a server"};
     struct fulcrum_error why = {FULCRUM_OK, ""};
-    if (alone->count == 0) {
+    const struct fulcrum_fit_result *fit = &line.fit;
+    enum fulcrum_status status = is_tokens ? fulcrum_fit_token_time(&line.fit, alone->x,
+                                                 alone->value, alone->count, &why)
+                                           : fulcrum_fit_batch_time(&line, alone->x,
+                                                 alone->value, alone->count, &why);
+    if (!fulcrum_findings_fitted(
+            findings, status, &why, "inference_time", "no line: ")) {
         return;
     }
-    enum fulcrum_status status =
-        fulcrum_fit_token_time(&fit, alone->x, alone->value, alone->count, &why);
-    bool is_fitted =
-        fulcrum_findings_fitted(findings, status, &why, "inference_time", "no curve: ");
-    for (size_t i = 0; i < FULCRUM_DECODE_PARAMETERS && is_fitted; i++) {
+    for (size_t i = 0; i < fit->parameter_count; i++) {
         fulcrum_findings_parameter(findings, paths[i],
-            &(struct fulcrum_parameter){.value = fit.parameter[i].value,
-                .standard_error = fit.parameter[i].standard_error,
+            &(struct fulcrum_parameter){.value = fit->parameter[i].value,
+                .standard_error = fit->parameter[i].standard_error,
                 .origin = FULCRUM_ORIGIN_FITTED},
-            "curve through mean token times with %zu numbers of streams", alone->count);
+            "%s through mean %s times of %zu batch sizes; %.160s",
+            is_tokens ? "curve" : "line", fulcrum_clock_name(bench->learner->clock),
+            fit->residuals.count, line.reason);
         for (size_t j = 0; j < i; j++) {
-            fulcrum_findings_covariance(findings, paths[i], paths[j],
-                fit.covariance[i * FULCRUM_DECODE_PARAMETERS + j]);
+            fulcrum_findings_covariance(findings, paths[j], paths[i],
+                fit->covariance[j * fit->parameter_count + i]);
         }
     }
-    for (size_t i = 0; i < 2 && alone->count == 1; i++) {
-        fulcrum_findings_parameter(findings, paths[i],
-            &(struct fulcrum_parameter){.value = i == 0 ? alone->value[0] : 0.0},
-            "mean token time of one stream, the only number of them");
-    }
-    if (is_fitted) {
-        fulcrum_findings_fit(findings, "inference_time", "t0 + t1 b^e", &fit);
-    }
+    fulcrum_findings_fit(
+        findings, "inference_time", is_tokens ? "t0 + t1 b^e" : "t0 + t1 b", fit);
+}
+
+/* What a server told beside the times of its tokens. */
+static void report_server(const struct fulcrum_bench *bench,
+    const struct fulcrum_medians *alone, struct fulcrum_findings *findings)
+{
+    struct fulcrum_token_facts facts;
     bench->learner->tell(bench->state, &facts);
     fulcrum_findings_parameter(findings, "workload.agent.instance_gpu_count",
         &(struct fulcrum_parameter){.value = bench->machine.gpu.count},
@@ -279,6 +253,12 @@ static void report_tokens(const struct fulcrum_bench *bench,
         fulcrum_findings_parameter(findings, "workload.agent.most_items",
             &(struct fulcrum_parameter){.value = facts.at_once},
             "streams that the server decodes at once; others waited");
+    }
+    if (alone->count == 1) { /* which no curve goes through */
+        fulcrum_findings_parameter(findings, "workload.network.per_batch_s",
+            &(struct fulcrum_parameter){.value = alone->value[0]}, "one stream");
+        fulcrum_findings_parameter(findings, "workload.network.per_item_s",
+            &(struct fulcrum_parameter){.value = 0.0}, "one stream");
     }
     fulcrum_findings_value(findings, "inter_token_median_rel", "", facts.median_rel);
     fulcrum_findings_note(findings, "tokens", "%s",
@@ -313,10 +293,11 @@ static void inference_report(
     if (canary.used > 0 && !state->bench->learner_info.device.is_gpu) {
         findings->calibration->machine.cpu.batch_canary_s = canary.typical;
     }
-    if (state->bench->learner->tell != NULL) {
-        report_tokens(state->bench, &alone, findings);
-    } else if (alone.count >= 2) {
-        report_line(&alone, fulcrum_clock_name(state->bench->learner->clock), findings);
+    if (alone.count >= 2) {
+        report_fit(state->bench, &alone, findings);
+    }
+    if (alone.count > 0 && state->bench->learner->tell != NULL) {
+        report_server(state->bench, &alone, findings);
     }
     /* Geometric mean over the sizes that both conditions have. */
     double sum = 0.0;
