@@ -73,8 +73,7 @@ struct fulcrum_learner_state {
     bool is_strict; /* refuses what OpenAI's own server does not know */
     long code;      /* of the last answer */
     double stall_s;
-    double heard_s; /* when the last token came */
-    char reason[CURL_ERROR_SIZE];
+    double heard_s;               /* when the last token came */
     struct fulcrum_error failure; /* the first one */
     struct wave wave;
     struct fulcrum_token_facts facts;
@@ -193,8 +192,7 @@ static void finish(struct stream *stream, CURLcode result)
     (void)curl_easy_getinfo(stream->easy, CURLINFO_RESPONSE_CODE, &state->code);
     (void)snprintf(code, sizeof code, "HTTP %ld ", state->code);
     if (result != CURLE_OK) {
-        fail(state, "",
-            *state->reason != '\0' ? state->reason : curl_easy_strerror(result),
+        fail(state, "", curl_easy_strerror(result),
             stream->chunks > 0.0 ? "a stream up to data: [DONE]" : "a server there");
     } else if (state->code != HTTP_OK) {
         bool is_key = state->code == 401 || state->code == 403;
@@ -371,7 +369,6 @@ static enum fulcrum_status set_up(struct fulcrum_learner_state *state,
         (void)curl_easy_setopt(easy, CURLOPT_URL, state->url);
         (void)curl_easy_setopt(easy, CURLOPT_HTTPHEADER, state->headers);
         (void)curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, connect_ms);
-        (void)curl_easy_setopt(easy, CURLOPT_ERRORBUFFER, state->reason);
         (void)curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, take_data);
         (void)curl_easy_setopt(easy, CURLOPT_WRITEDATA, stream);
         (void)curl_easy_setopt(easy, CURLOPT_PRIVATE, stream);
