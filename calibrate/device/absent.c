@@ -6,6 +6,7 @@
  */
 #include "calibrate/actor/actor.h"
 #include "calibrate/device/compute.h"
+#include "calibrate/device/learner.h"
 
 #if !FULCRUM_HAVE_MUJOCO
 static enum fulcrum_status open_mujoco(const struct fulcrum_actor_options *options,
@@ -49,5 +50,25 @@ static enum fulcrum_status open_opencl(const struct fulcrum_device_options *opti
 const struct fulcrum_device fulcrum_device_opencl = {
     .name = "opencl",
     .open = open_opencl,
+};
+#endif
+
+#if !FULCRUM_HAVE_CURL
+static enum fulcrum_status open_endpoint(const struct fulcrum_learner_options *options,
+    struct fulcrum_learner_state **out, struct fulcrum_learner_info *info,
+    struct fulcrum_error *err)
+{
+    (void)options;
+    (void)out;
+    (void)info;
+    return fulcrum_fail(err, FULCRUM_ERR_UNSUPPORTED,
+        "this build has no libcurl: install libcurl4-openssl-dev and configure with "
+        "-DFULCRUM_CURL=ON");
+}
+
+const struct fulcrum_learner fulcrum_learner_endpoint = {
+    .name = "endpoint",
+    .summary = FULCRUM_ENDPOINT_SUMMARY,
+    .open = open_endpoint,
 };
 #endif

@@ -37,6 +37,22 @@ enum fulcrum_learner_network {
 
 struct fulcrum_learner_state; /* opaque: weights, buffers, optimiser */
 
+/* A server of language models. Its key is taken from OPENAI_API_KEY. */
+struct fulcrum_endpoint_options {
+    const char *url;     /* http://HOST:PORT/v1; NULL: not given */
+    const char *model;   /* NULL: the first that it lists */
+    double stream_count; /* most at once; 0: 64 */
+    double gpu_count;    /* behind it; 0: 1 */
+    double stall_s;      /* without a token, after which it has failed; 0: 60 */
+};
+
+/* What an endpoint's streams told beside their times. */
+struct fulcrum_token_facts {
+    double median_rel; /* median time between chunks over the mean: a cross check */
+    double at_once;    /* fewer than were asked for, where others waited; else 0 */
+    bool is_counted;   /* tokens by the server; otherwise each chunk is one */
+};
+
 /*
  * Bounds that keep buffers near 3 GB: R2D2 at most 16384 replay steps, train_batch x
  * (train_burn_in + train_unroll + 1); MLP at most 2^27 floats of observations.
@@ -56,16 +72,20 @@ struct fulcrum_learner_options {
     /* Of the learner `torch` alone. */
     const char *make;   /* module: MODULE:FACTORY or a ready one; NULL: the network */
     const char *python; /* NULL: python3 */
+    /* Of the learner `endpoint` alone; the first is borrowed until open returns. */
+    const struct fulcrum_endpoint_options *endpoint;
+    const struct fulcrum_listener *listener; /* may end streams early; NULL: nobody */
     /* A state of the same learner that outlives this one, whose process it shares. */
     struct fulcrum_learner_state *sibling;
 };
 
 struct fulcrum_learner_info {
-    size_t input_byte; /* of one observation */
+    size_t input_byte; /* of one observation; 0: it makes its own */
     struct fulcrum_network_cost cost;
     /* Of this machine's cores, unless they are reached as a device, `detail` alone:
      * libraries and their versions, kernels, threads. */
     struct fulcrum_device_info device;
+    char model[96]; /* of an endpoint; "": one of the networks here */
 };
 
 /*
@@ -150,7 +170,9 @@ struct fulcrum_learner {
      * passes of `batch` observations, or of training steps where it is 0. One state of
      * a process at a time; states may share one, and train_rows, take_rows,
      * read_weights, write_weights and grant are NULL. NULL: the caller takes the time.
-     *   fails    FULCRUM_ERR_ENVIRONMENT: close is all that is left
+     *   fails    FULCRUM_ERR_ENVIRONMENT: close is all that is left; an endpoint's, too:
+     *            FULCRUM_ERR_INFEASIBLE (not so many streams at once),
+     *            FULCRUM_ERR_INTERRUPTED (the listener says so)
      */
     enum fulcrum_status (*time)(struct fulcrum_learner_state *state, size_t batch,
         size_t repeats, struct fulcrum_span *out, struct fulcrum_error *err);
@@ -161,6 +183,10 @@ struct fulcrum_learner {
      */
     enum fulcrum_status (*usage)(struct fulcrum_learner_state *state, size_t batch,
         double *copy_s, double *memory_byte, struct fulcrum_error *err);
+    /* Of an endpoint, which has open, close and time alone: an observation is a stream,
+     * a pass a token of each. NULL: a network that infers and trains. */
+    void (*tell)(
+        const struct fulcrum_learner_state *state, struct fulcrum_token_facts *out);
     /*
      * Where to write what is to be trained on: all of it, then take_rows. A learner on
      * a device takes the host's memory for it with the first call.
@@ -229,5 +255,11 @@ extern const struct fulcrum_learner fulcrum_learner_cuda;
 
 /* Refuses to open where the interpreter has no PyTorch. */
 extern const struct fulcrum_learner fulcrum_learner_torch;
+
+/* Refuses to open where the build has no libcurl. */
+extern const struct fulcrum_learner fulcrum_learner_endpoint;
+
+#define FULCRUM_ENDPOINT_SUMMARY                                                       \
+    "tokens of a server that speaks OpenAI's protocol (--url; calibrate alone)"
 
 #endif

@@ -202,6 +202,7 @@ const struct fulcrum_learner *const *fulcrum_learners(void)
         &fulcrum_learner_cuda,
         &fulcrum_learner_opencl,
         &fulcrum_learner_torch,
+        &fulcrum_learner_endpoint,
         NULL,
     };
     return learners;

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "model/agent/agent.h"
 #include "model/predict/to_network.h"
 #include "model/try.h"
 
@@ -56,6 +57,9 @@ static enum fulcrum_status new_points(struct points *out,
     *out = set;
     return FULCRUM_OK;
 }
+
+/* Of a median, where few samples lie behind it. */
+#define NOISE_REL 0.02
 
 /* BLAS libraries switch kernels with the size, which no line follows. */
 static const double most_off_rel = 0.05;
@@ -111,8 +115,66 @@ enum fulcrum_status fulcrum_fit_batch_time(struct fulcrum_line_fit *out,
     return status;
 }
 
-/* Of a median, where few samples lie behind it. */
-#define NOISE_REL 0.02
+/* Of mixture-of-experts models as of dense ones; chosen on half of the groups of
+ * ML.ENERGY's table. */
+static const double exponent_start = 0.85;
+static const double exponent_sd = 0.15;
+
+double fulcrum_decode_rate(
+    const double *parameter, double in_flight, const void *context)
+{
+    const struct fulcrum_agent_rates rates = {
+        .fixed_s = parameter[0], .item_s = parameter[1], .item_exponent = parameter[2]};
+    (void)context;
+    return in_flight / fulcrum_agent_decode_s(&rates, in_flight);
+}
+
+void fulcrum_decode_parameters(
+    struct fulcrum_fit_parameter out[FULCRUM_DECODE_PARAMETERS], double token_s,
+    double item_s)
+{
+    static const double least_rel = 1e-4; /* bounds, over where they start */
+    static const double most_rel = 100.0;
+    out[0] = (struct fulcrum_fit_parameter){.name = "per_batch_s",
+        .low = least_rel * token_s,
+        .high = most_rel * token_s,
+        .start = 0.7 * token_s,
+        .start_step = 0.3 * token_s};
+    out[1] = (struct fulcrum_fit_parameter){.name = "per_item_s",
+        .low = least_rel * item_s,
+        .high = most_rel * item_s,
+        .start = item_s,
+        .start_step = 0.5 * item_s};
+    out[2] = (struct fulcrum_fit_parameter){.name = "item_exponent",
+        .low = 0.05,
+        .high = 1.0,
+        .start = exponent_start,
+        .prior_sd = exponent_sd};
+}
+
+enum fulcrum_status fulcrum_fit_token_time(struct fulcrum_fit_result *out,
+    const double *in_flight, const double *token_s, size_t count,
+    struct fulcrum_error *err)
+{
+    struct fulcrum_fit_parameter parameter[FULCRUM_DECODE_PARAMETERS];
+    fulcrum_decode_parameters(
+        parameter, token_s[0], token_s[count - 1] / in_flight[count - 1]);
+    double *rate = calloc(count, sizeof *rate);
+    TRY_MEMORY(rate, err, "%zu token times", count);
+    for (size_t i = 0; i < count; i++) {
+        rate[i] = in_flight[i] / token_s[i];
+    }
+    const struct fulcrum_fit_problem problem = {
+        .points = {"token time", in_flight, rate, count},
+        .model = fulcrum_decode_rate,
+        .parameter = parameter,
+        .parameter_count = FULCRUM_DECODE_PARAMETERS,
+        .noise_rel = NOISE_REL,
+        .start_count = 3};
+    enum fulcrum_status status = fulcrum_fit(out, &problem, err);
+    free(rate);
+    return status;
+}
 
 /* Of the order of a scheduler's slice, as nothing better is known. */
 #define COOLING_S 5e-3

@@ -27,6 +27,27 @@ FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_fit_batch_time(
     struct fulcrum_line_fit *out, const double *size, const double *time_s,
     size_t count, struct fulcrum_error *err);
 
+/*
+ * Tokens per second of one instance over what is in flight, docs/model.md "Agents",
+ * (A1): per_batch_s, per_item_s, and item_exponent, which has a prior.
+ */
+enum { FULCRUM_DECODE_PARAMETERS = 3 };
+double fulcrum_decode_rate(
+    const double *parameter, double in_flight, const void *context);
+
+/* Where the three start, from the first and the last time of a token. */
+void fulcrum_decode_parameters(
+    struct fulcrum_fit_parameter out[FULCRUM_DECODE_PARAMETERS], double token_s,
+    double item_s);
+
+/*
+ * Fits them to one or more times of a token.
+ *   fails    as fulcrum_fit
+ */
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_fit_token_time(
+    struct fulcrum_fit_result *out, const double *in_flight, const double *token_s,
+    size_t count, struct fulcrum_error *err);
+
 /* How much longer a batch takes after the learner paused. */
 
 /*

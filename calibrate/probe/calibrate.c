@@ -161,10 +161,7 @@ void fulcrum_bench_accelerator(
 static enum fulcrum_status open_learner(struct fulcrum_bench *bench,
     const struct fulcrum_calibrate_options *options, struct fulcrum_error *err)
 {
-    const char *name = options->learner != NULL ? options->learner : "cpu";
-    bench->learner = fulcrum_learner_find(name);
-    FAIL_IF(bench->learner == NULL, err, FULCRUM_ERR_UNKNOWN_NAME,
-        "there is no learner %s", name);
+    const struct fulcrum_endpoint_options *endpoint = &options->endpoint;
     bool is_r2d2 = options->network == FULCRUM_NETWORK_R2D2;
     struct fulcrum_train_size nominal = {
         is_r2d2 ? 64.0 : 256.0, is_r2d2 ? 80.0 : 1.0, is_r2d2 ? 40.0 : 0.0};
@@ -178,7 +175,8 @@ static enum fulcrum_status open_learner(struct fulcrum_bench *bench,
     bench->nominal = nominal;
     bench->learner_options = (struct fulcrum_learner_options){
         .network = options->network,
-        .max_batch = MAX_BATCH,
+        .max_batch =
+            endpoint->stream_count > 0.0 ? (size_t)endpoint->stream_count : MAX_BATCH,
         .input_count = bench->stage.info.observation_count,
         .takes_bytes =
             bench->stage.info.observation_kind == FULCRUM_OBSERVE_UINT8 && !is_r2d2,
@@ -190,11 +188,17 @@ static enum fulcrum_status open_learner(struct fulcrum_bench *bench,
         .sm_count = options->sm_count,
         .make = options->actor_options.make,
         .python = options->actor_options.python,
+        .endpoint = endpoint,
+        .listener = &bench->listener,
     };
     TRY(bench->learner->open(
         &bench->learner_options, &bench->state, &bench->learner_info, err));
     bench->learner_options.sibling = bench->state;
     fulcrum_bench_accelerator(&bench->machine, &bench->learner_info.device);
+    if (bench->learner->tell != NULL) {
+        bench->machine.gpu.count = fmax(endpoint->gpu_count, 1.0);
+        return FULCRUM_OK;
+    }
     bench->action = calloc(MAX_BATCH, sizeof *bench->action);
     TRY_MEMORY(bench->action, err, "%d actions", MAX_BATCH);
     fill_input(bench);
@@ -230,9 +234,29 @@ enum fulcrum_status fulcrum_bench_open(struct fulcrum_bench *out,
     size_t most = THREADS_PER_PROCESSOR * (size_t)out->machine.cpu.thread_count;
     out->is_limited = options->max_threads > 0;
     out->max_threads = out->is_limited ? options->max_threads : most;
-    TRY(options->actor != NULL
-            ? open_actor(&out->stage, options->actor, &options->actor_options, err)
-            : open_any_actor(&out->stage, &options->actor_options, err));
+    const char *name = options->learner != NULL ? options->learner : "cpu";
+    const struct fulcrum_learner *learner = fulcrum_learner_find(name);
+    bool is_endpoint = learner == &fulcrum_learner_endpoint;
+    FAIL_IF(
+        learner == NULL, err, FULCRUM_ERR_UNKNOWN_NAME, "there is no learner %s", name);
+    if (options->actor != NULL) {
+        TRY(open_actor(&out->stage, options->actor, &options->actor_options, err));
+        FAIL_IF(is_endpoint && !out->stage.actor->is_tools, err,
+            FULCRUM_ERR_UNSUPPORTED,
+            "learner endpoint decodes for agents: expected --actor sandbox or none, "
+            "not %s",
+            options->actor);
+    } else if (!is_endpoint) {
+        TRY(open_any_actor(&out->stage, &options->actor_options, err));
+    }
+    if (is_endpoint) {
+        out->learner = learner;
+        out->listener = options->listener;
+        TRY(open_learner(out, options, err));
+    }
+    if (out->stage.actor == NULL) {
+        return FULCRUM_OK;
+    }
     out->stage.seed = options->seed + SEED_STRIDE;
     TRY(fulcrum_actions_new(
         &out->stage.actions, options->seed, out->stage.info.action_count, err));
@@ -240,6 +264,7 @@ enum fulcrum_status fulcrum_bench_open(struct fulcrum_bench *out,
         return FULCRUM_OK; /* its learner and its environments are the loop's own */
     }
     if (!out->stage.actor->is_tools) {
+        out->learner = learner;
         TRY(open_learner(out, options, err));
     }
     struct fulcrum_stepper stepper = {0};
@@ -396,6 +421,10 @@ static enum fulcrum_status visit_all(
         }
         enum fulcrum_status status =
             probe->visit(&run->state[i], fulcrum_wall_s() + visit_s, err);
+        if (status == FULCRUM_ERR_INTERRUPTED) {
+            fulcrum_error_clear(err); /* `looks_around` knows */
+            return FULCRUM_OK;
+        }
         if (status != FULCRUM_OK) {
             return fulcrum_fail_in(err, status, probe->what);
         }
@@ -458,20 +487,39 @@ static void note_backend(
     }
 }
 
+/* What infers: a network of ours, a server's model, or a word for what was stepped
+ * without one. */
+static const char *network_of(const struct fulcrum_calibration_run *run)
+{
+    const struct fulcrum_actor_options *options = &run->options->actor_options;
+    const char *model = run->bench->learner_info.model;
+    if (run->bench->learner != NULL) {
+        return *model != '\0' ? model
+                              : fulcrum_learner_network_name(run->options->network);
+    }
+    const struct fulcrum_actor *actor = run->bench->stage.actor;
+    if (actor == NULL || actor->is_tools) {
+        return "tools";
+    }
+    return options->env_id != NULL ? options->env_id : options->make;
+}
+
 static enum fulcrum_status describe_run(const struct fulcrum_calibration_run *run,
     struct fulcrum_calibration *calibration, struct fulcrum_error *err)
 {
     const struct fulcrum_bench *bench = run->bench;
     struct fulcrum_findings findings = {calibration, FULCRUM_OK, err};
-    fulcrum_findings_note(&findings, "actor", "%s%s: %s", bench->stage.actor->name,
-        run->options->actor == NULL ? " (chosen: the first that is available)" : "",
-        bench->stage.info.detail);
+    if (bench->stage.actor != NULL) {
+        fulcrum_findings_note(&findings, "actor", "%s%s: %s", bench->stage.actor->name,
+            run->options->actor == NULL ? " (chosen: the first that is available)" : "",
+            bench->stage.info.detail);
+    }
     size_t has_byte = fulcrum_observation_byte(&bench->stage.info);
     size_t wants_byte =
-        bench->learner != NULL ? bench->learner_info.input_byte : has_byte;
+        bench->learner_info.input_byte > 0 ? bench->learner_info.input_byte : has_byte;
     if (bench->learner != NULL) {
         fulcrum_findings_note(&findings, "learner", "%s, network %s",
-            bench->learner->name, fulcrum_learner_network_name(run->options->network));
+            bench->learner->name, network_of(run));
         note_backend(bench, &findings);
     }
     /* Observations that do not fit the network are as many bytes all the same. */
@@ -486,9 +534,13 @@ static enum fulcrum_status describe_run(const struct fulcrum_calibration_run *ru
     fulcrum_findings_note(&findings, "clock_read",
         "%.3g s of CPU time, %.3g s of wall time; taken off every figure",
         bench->stopwatch.cpu_cost_s, bench->stopwatch.wall_cost_s);
-    fulcrum_findings_value(&findings, "frame_skip", "", bench->stage.info.frame_skip);
-    fulcrum_findings_value(&findings, "observation_byte", "byte", (double)wants_byte);
-    if (bench->learner != NULL) {
+    if (bench->stage.actor != NULL) {
+        fulcrum_findings_value(
+            &findings, "frame_skip", "", bench->stage.info.frame_skip);
+        fulcrum_findings_value(
+            &findings, "observation_byte", "byte", (double)wants_byte);
+    }
+    if (bench->learner_info.cost.parameter_count > 0) {
         fulcrum_findings_value(&findings, "network_parameter_count", "",
             (double)bench->learner_info.cost.parameter_count);
         fulcrum_findings_value(
@@ -585,19 +637,6 @@ static enum fulcrum_status find_drift(
     return status;
 }
 
-/* What infers: a network of ours, or a word for what was stepped without one. */
-static const char *network_of(const struct fulcrum_calibration_run *run)
-{
-    const struct fulcrum_actor_options *options = &run->options->actor_options;
-    if (run->bench->learner != NULL) {
-        return fulcrum_learner_network_name(run->options->network);
-    }
-    if (run->bench->stage.actor->is_tools) {
-        return "tools";
-    }
-    return options->env_id != NULL ? options->env_id : options->make;
-}
-
 static enum fulcrum_status assemble(struct fulcrum_calibration_run *run,
     struct fulcrum_calibration **out, struct fulcrum_error *err)
 {
@@ -605,7 +644,8 @@ static enum fulcrum_status assemble(struct fulcrum_calibration_run *run,
     TRY(fulcrum_calibration_new(&calibration, err));
     calibration->machine = run->bench->machine;
     calibration->complete = !run->is_stopped && run->failure.status == FULCRUM_OK;
-    const char *actor = run->bench->stage.actor->name;
+    const struct fulcrum_actor *stepped = run->bench->stage.actor;
+    const char *actor = stepped != NULL ? stepped->name : "endpoint";
     const char *network = network_of(run);
     (void)snprintf(calibration->title, sizeof calibration->title, "%s, %s, %s",
         run->bench->machine.cpu.name, actor, network);
@@ -660,11 +700,14 @@ static enum fulcrum_status end_of(
 /* Chooses the probes that apply to what was opened. */
 static void choose_probes(struct fulcrum_calibration_run *run)
 {
+    const struct fulcrum_actor *actor = run->bench->stage.actor;
+    const struct fulcrum_learner *learner = run->bench->learner;
+    bool has_tokens = learner != NULL && learner->tell != NULL;
     for (size_t i = 0; i < sizeof probes / sizeof probes[0]; i++) {
         bool is_alone = probes[i] == &fulcrum_probe_loop;
-        bool is_loop = run->bench->stage.actor->time != NULL;
-        bool is_tools = run->bench->stage.actor->is_tools;
-        if (is_alone == is_loop && (!is_tools || probes[i]->is_of_tools) &&
+        bool is_its = actor != NULL && is_alone == (actor->time != NULL) &&
+                      (!actor->is_tools || probes[i]->is_of_tools);
+        if ((is_its || (has_tokens && probes[i]->is_of_endpoint)) &&
             (probes[i]->applies == NULL || probes[i]->applies(run->bench))) {
             run->schedule.share[run->probe_count] = probes[i]->share;
             run->probe[run->probe_count++] = probes[i];
@@ -753,8 +796,10 @@ enum fulcrum_status fulcrum_calibrate(struct fulcrum_calibration **out,
     double budget_s =
         options->budget_s > 0.0 ? options->budget_s : FULCRUM_CALIBRATE_BUDGET_S;
     struct fulcrum_gpu_idle gpu_idle = {.reason = ""};
-    /* Learners on the processor leave GPUs alone, whatever they draw. */
+    /* Learners on the processor, and elsewhere, leave GPUs alone, whatever they draw.
+     */
     if (options->learner != NULL && strcmp(options->learner, "cpu") != 0 &&
+        options->endpoint.url == NULL &&
         fulcrum_learner_find(options->learner) != NULL) {
         const struct fulcrum_energy_options meters = {
             .root = options->meter_root != NULL ? options->meter_root : ""};

@@ -17,10 +17,11 @@
 
 /* {0} is a legal start: zero means what the comments say. */
 struct fulcrum_calibrate_options {
-    const char
-        *actor; /* NULL: mujoco-humanoid, libretro or cartpole, what opens first */
+    const char *actor; /* NULL: mujoco-humanoid, libretro or cartpole, what opens first;
+                          none beside an endpoint */
     struct fulcrum_actor_options actor_options;
-    const char *learner; /* NULL: cpu */
+    const char *learner;                      /* NULL: cpu */
+    struct fulcrum_endpoint_options endpoint; /* of that learner */
     size_t device_index; /* of a learner that has several devices */
     double sm_count;     /* SMs or compute units it runs on; 0: a whole GPU, one core */
     enum fulcrum_learner_network network;

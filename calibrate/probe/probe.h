@@ -195,8 +195,8 @@ struct fulcrum_train_size {
 
 /* What every probe works with. Owned by fulcrum_calibrate. */
 struct fulcrum_bench {
-    struct fulcrum_stage stage;
-    double step_s;                                  /* rough mean step */
+    struct fulcrum_stage stage; /* without an actor where tokens alone are timed */
+    double step_s;              /* rough mean step */
     const struct fulcrum_learner *learner;          /* NULL: a loop has its own */
     struct fulcrum_learner_options learner_options; /* of `state` */
     struct fulcrum_learner_state *state;
@@ -259,7 +259,8 @@ struct fulcrum_probe {
     /* Its recordings; a name of NULL ends them before FULCRUM_PROBE_RECORDINGS. */
     struct fulcrum_recording_header headers[FULCRUM_PROBE_RECORDINGS];
     size_t own_byte;
-    bool is_of_tools; /* too: it needs no learner */
+    bool is_of_tools;    /* too: it needs no learner */
+    bool is_of_endpoint; /* too: it needs no actor */
     /* False where there is nothing to measure: it is not opened. NULL: always true. */
     bool (*applies)(const struct fulcrum_bench *bench);
     /* Fails as the actor or learner; closed afterwards all the same. NULL: nothing. */

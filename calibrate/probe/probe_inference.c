@@ -6,7 +6,8 @@
  * all of them end with a like error. A line through the means gives the cost per
  * batch and per item; where the line does not hold, the table of means goes into the
  * calibration beside it. Part of the time actors step on the other cores, which gives
- * the slowdown of the learner in a run.
+ * the slowdown of the learner in a run. Of an endpoint, a batch is a token of as many
+ * streams.
  */
 #include "calibrate/probe/probe.h"
 
@@ -33,6 +34,9 @@
  */
 #define CANARY_EVERY 4
 
+/* Of the tokens of a stream, whose first ones are warm-up enough. */
+#define TOKENS_S 1.5
+
 /* Part of a visit with actors stepping on the other cores. */
 #define BUSY_FRAC 0.35
 
@@ -58,6 +62,8 @@ struct own {
     const double *sizes;
     size_t size_count;
     double rough_s[ALL_COUNT]; /* last time of each size, 0: none yet */
+    double block_s;
+    double warm_up_s;
 };
 
 static void inference_close(struct fulcrum_probe_state *state)
@@ -73,6 +79,17 @@ static enum fulcrum_status inference_open(
     struct own *own = state->own;
     own->sizes = main_sizes;
     own->size_count = MAIN_COUNT;
+    own->block_s = BLOCK_S;
+    own->warm_up_s = WARM_UP_S;
+    if (bench->learner->tell != NULL) {
+        while (own->sizes[own->size_count - 1] >
+               (double)bench->learner_options.max_batch) {
+            own->size_count--;
+        }
+        own->block_s = TOKENS_S;
+        own->warm_up_s = 0.0;
+        return FULCRUM_OK;
+    }
     size_t others = (size_t)bench->machine.cpu.core_count - 1;
     others = others > bench->max_threads ? bench->max_threads : others;
     return others > 0 ? fulcrum_actor_threads_new(&own->actor_threads, &bench->stage,
@@ -80,7 +97,7 @@ static enum fulcrum_status inference_open(
                       : FULCRUM_OK;
 }
 
-static enum fulcrum_status sample_size(struct fulcrum_probe_state *state, size_t which,
+static enum fulcrum_status time_size(struct fulcrum_probe_state *state, size_t which,
     double size, struct fulcrum_error *err)
 {
     const struct fulcrum_bench *bench = state->bench;
@@ -91,16 +108,32 @@ static enum fulcrum_status sample_size(struct fulcrum_probe_state *state, size_t
     }
     bool is_warm_up = !(*rough_s > 0.0);
     struct fulcrum_learner_work work = {bench->state, (size_t)size,
-        is_warm_up ? 0 : (size_t)fmax(WARM_UP_S / *rough_s, 1.0)};
+        is_warm_up ? 0 : (size_t)fmax(own->warm_up_s / *rough_s, own->warm_up_s > 0.0)};
     struct fulcrum_sample sample = {.x = size};
     TRY(fulcrum_sample_begin(state, which, err));
     TRY(fulcrum_bench_time(bench, &work, &sample.value, err));
-    work.repeats = is_warm_up ? 1 : (size_t)fmax(BLOCK_S / *rough_s, 1.0);
+    work.repeats = is_warm_up ? 1 : (size_t)fmax(own->block_s / *rough_s, 1.0);
     TRY(fulcrum_bench_time(bench, &work, &sample.value, err));
     *rough_s = fmax(sample.value, 1e-9);
     /* The first batch of a size touches memory and picks kernels: not kept. */
     return (is_warm_up ? fulcrum_sample_end : fulcrum_sample_keep)(
         state, which, bench->learner->clock, &sample, err);
+}
+
+/* Larger ones are left out once a server has let some of its streams wait. */
+static enum fulcrum_status sample_size(struct fulcrum_probe_state *state, size_t which,
+    double size, struct fulcrum_error *err)
+{
+    struct own *own = state->own;
+    struct fulcrum_error why = {FULCRUM_OK, ""};
+    enum fulcrum_status status = time_size(state, which, size, &why);
+    while (
+        status == FULCRUM_ERR_INFEASIBLE && own->sizes[own->size_count - 1] >= size) {
+        own->size_count--;
+    }
+    return status == FULCRUM_OK || status == FULCRUM_ERR_INFEASIBLE
+               ? FULCRUM_OK
+               : fulcrum_fail(err, status, "%s", why.detail);
 }
 
 static enum fulcrum_status sample_until(struct fulcrum_probe_state *state, size_t which,
@@ -110,7 +143,8 @@ static enum fulcrum_status sample_until(struct fulcrum_probe_state *state, size_
     const struct fulcrum_recording *recording = &state->recording[which];
     size_t once = own->size_count + own->size_count / CANARY_EVERY;
     do {
-        bool is_canary = recording->count % CANARY_EVERY == CANARY_EVERY - 1;
+        bool is_canary = recording->count % CANARY_EVERY == CANARY_EVERY - 1 &&
+                         state->bench->learner->tell == NULL;
         double size = is_canary ? FULCRUM_CANARY_BATCH
                                 : fulcrum_recording_neediest(
                                       recording, own->sizes, own->size_count);
@@ -146,7 +180,8 @@ static enum fulcrum_status inference_visit(
     for (size_t i = 0; i < own->size_count; i++) {
         pass_s += fmax(own->rough_s[i], WARM_UP_S) + fmax(own->rough_s[i], BLOCK_S);
     }
-    if (own->sizes == main_sizes && PASSES_FOR_ALL * pass_s < slice_s) {
+    if (own->sizes == main_sizes && bench->learner->tell == NULL &&
+        PASSES_FOR_ALL * pass_s < slice_s) {
         own->sizes = all_sizes;
         own->size_count = ALL_COUNT;
         for (size_t i = 0; i < ALL_COUNT; i++) {
@@ -170,35 +205,65 @@ static enum fulcrum_status inference_visit(
     return status == FULCRUM_OK ? stopped : status;
 }
 
-static void report_line(const struct fulcrum_medians *alone, const char *clock,
-    struct fulcrum_findings *findings)
+/* A line, or of tokens the curve of a server. */
+static void report_fit(const struct fulcrum_bench *bench,
+    const struct fulcrum_medians *alone, struct fulcrum_findings *findings)
 {
-    static const struct {
-        const char *estimate;
-        const char *path;
-    } rows[] = {{"per_batch_s", "workload.network.per_batch_s"},
-        {"per_item_s", "workload.network.per_item_s"}};
-    struct fulcrum_line_fit line;
+    static const char *const paths[] = {"workload.network.per_batch_s",
+        "workload.network.per_item_s", "workload.agent.item_exponent"};
+    bool is_tokens = bench->learner->tell != NULL;
+    struct fulcrum_line_fit line = {.reason = "streams of a server"};
     struct fulcrum_error why = {FULCRUM_OK, ""};
-    enum fulcrum_status status =
-        fulcrum_fit_batch_time(&line, alone->x, alone->value, alone->count, &why);
+    const struct fulcrum_fit_result *fit = &line.fit;
+    enum fulcrum_status status = is_tokens ? fulcrum_fit_token_time(&line.fit, alone->x,
+                                                 alone->value, alone->count, &why)
+                                           : fulcrum_fit_batch_time(&line, alone->x,
+                                                 alone->value, alone->count, &why);
     if (!fulcrum_findings_fitted(
             findings, status, &why, "inference_time", "no line: ")) {
         return;
     }
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        const struct fulcrum_fit_estimate *estimate =
-            fulcrum_fit_find(&line.fit, rows[i].estimate);
-        fulcrum_findings_parameter(findings, rows[i].path,
-            &(struct fulcrum_parameter){.value = estimate->value,
-                .standard_error = estimate->standard_error,
+    for (size_t i = 0; i < fit->parameter_count; i++) {
+        fulcrum_findings_parameter(findings, paths[i],
+            &(struct fulcrum_parameter){.value = fit->parameter[i].value,
+                .standard_error = fit->parameter[i].standard_error,
                 .origin = FULCRUM_ORIGIN_FITTED},
-            "line through mean %s times of %zu batch sizes; %.160s", clock,
-            line.fit.residuals.count, line.reason);
+            "%s through mean %s times of %zu batch sizes; %.160s",
+            is_tokens ? "curve" : "line", fulcrum_clock_name(bench->learner->clock),
+            fit->residuals.count, line.reason);
+        for (size_t j = 0; j < i; j++) {
+            fulcrum_findings_covariance(findings, paths[j], paths[i],
+                fit->covariance[j * fit->parameter_count + i]);
+        }
     }
-    fulcrum_findings_fit(findings, "inference_time", "t0 + t1 b", &line.fit);
-    fulcrum_findings_covariance(
-        findings, rows[0].path, rows[1].path, line.fit.covariance[1]);
+    fulcrum_findings_fit(
+        findings, "inference_time", is_tokens ? "t0 + t1 b^e" : "t0 + t1 b", fit);
+}
+
+/* What a server told beside the times of its tokens. */
+static void report_server(const struct fulcrum_bench *bench,
+    const struct fulcrum_medians *alone, struct fulcrum_findings *findings)
+{
+    struct fulcrum_token_facts facts;
+    bench->learner->tell(bench->state, &facts);
+    fulcrum_findings_parameter(findings, "workload.agent.instance_gpu_count",
+        &(struct fulcrum_parameter){.value = bench->machine.gpu.count},
+        "--gpus: GPUs of the server");
+    if (facts.at_once > 0.0) {
+        fulcrum_findings_parameter(findings, "workload.agent.most_items",
+            &(struct fulcrum_parameter){.value = facts.at_once},
+            "streams that the server decodes at once; others waited");
+    }
+    if (alone->count == 1) { /* which no curve goes through */
+        fulcrum_findings_parameter(findings, "workload.network.per_batch_s",
+            &(struct fulcrum_parameter){.value = alone->value[0]}, "one stream");
+        fulcrum_findings_parameter(findings, "workload.network.per_item_s",
+            &(struct fulcrum_parameter){.value = 0.0}, "one stream");
+    }
+    fulcrum_findings_value(findings, "inter_token_median_rel", "", facts.median_rel);
+    fulcrum_findings_note(findings, "tokens", "%s",
+        facts.is_counted ? "counted by the server (usage)"
+                         : "one for each chunk with text: the server tells no usage");
 }
 
 static void inference_report(
@@ -229,7 +294,10 @@ static void inference_report(
         findings->calibration->machine.cpu.batch_canary_s = canary.typical;
     }
     if (alone.count >= 2) {
-        report_line(&alone, fulcrum_clock_name(state->bench->learner->clock), findings);
+        report_fit(state->bench, &alone, findings);
+    }
+    if (alone.count > 0 && state->bench->learner->tell != NULL) {
+        report_server(state->bench, &alone, findings);
     }
     /* Geometric mean over the sizes that both conditions have. */
     double sum = 0.0;
@@ -254,6 +322,7 @@ const struct fulcrum_probe fulcrum_probe_inference = {
     .headers = {[ALONE] = {"inference", "s", "batch", "alone", false, false, 0, true},
         [BUSY] = {"inference", "s", "batch", "other side busy", true, false, 0, true}},
     .own_byte = sizeof(struct own),
+    .is_of_endpoint = true,
     .open = inference_open,
     .close = inference_close,
     .visit = inference_visit,

@@ -487,7 +487,7 @@ static enum fulcrum_status step_visit(
 {
     struct fulcrum_bench *bench = state->bench;
     bool has_other_side =
-        bench->machine.cpu.thread_count >= 2.0 && bench->learner != NULL;
+        bench->machine.cpu.thread_count >= 2.0 && !bench->stage.actor->is_tools;
     double now_s = fulcrum_wall_s();
     double alone_s = until_s - (has_other_side ? BUSY_FRAC * (until_s - now_s) : 0.0);
     do {

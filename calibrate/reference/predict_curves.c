@@ -688,36 +688,14 @@ static enum fulcrum_status predict_node_counts(
 
 /* decoding: docs/model.md "Agents", (A1). Each point is predicted from all others. */
 
-/*
- * Three numbers for curves of three points and more: the exponent has a prior, of
- * mixture-of-experts models as of dense ones. It and the noise were chosen on half of
- * the groups of ML.ENERGY's table.
- */
+/* Chosen, as the prior of the exponent, on half of the groups of ML.ENERGY's table. */
 static const double decode_noise_rel = 0.05;
-static const double exponent_start = 0.85;
-static const double exponent_sd = 0.15;
 static const double active_start = 0.15; /* exponent of SM activity */
 static const double active_sd = 0.15;
 
-/* Bounds of times, over where they start. */
-#define LEAST_REL 1e-4
-#define MOST_REL  100.0
-
-enum { PER_TOKEN, PER_ITEM, EXPONENT, DECODE_PARAMETERS };
 enum { ACTIVE, ACTIVE_EXPONENT, WATT_PARAMETERS };
 
-/* Tokens per second of one instance with `in_flight` on it. */
-static double decode_rate(
-    const double *parameter, double in_flight, const void *context)
-{
-    const struct fulcrum_agent_rates rates = {.fixed_s = parameter[PER_TOKEN],
-        .item_s = parameter[PER_ITEM],
-        .item_exponent = parameter[EXPONENT]};
-    (void)context;
-    return in_flight / fulcrum_agent_decode_s(&rates, in_flight);
-}
-
-/* Of one GPU of the instance. */
+/* Watts of one GPU of the instance. */
 static double decode_watts(
     const double *parameter, double in_flight, const void *context)
 {
@@ -730,7 +708,7 @@ struct decode_form {
     read_point *read;
     double (*value)(const double *parameter, double in_flight, const void *context);
     size_t parameter_count;
-    struct fulcrum_fit_parameter parameter[DECODE_PARAMETERS];
+    struct fulcrum_fit_parameter parameter[FULCRUM_DECODE_PARAMETERS];
 };
 
 /* The reading `out_of`, from the others of the curve. */
@@ -755,13 +733,13 @@ static enum fulcrum_status predict_left_out(struct curve *curve,
         .start_count = 3,
         .loss = FULCRUM_FIT_SQUARES};
     TRY(fulcrum_fit(&fit, &problem, err));
-    double found[DECODE_PARAMETERS];
+    double found[FULCRUM_DECODE_PARAMETERS];
     for (size_t i = 0; i < form->parameter_count; i++) {
         found[i] = fit.parameter[i].value;
     }
     double in_flight = curve->readings[out_of].x;
     double predicted = form->value(found, in_flight, problem.context);
-    double slope[DECODE_PARAMETERS];
+    double slope[FULCRUM_DECODE_PARAMETERS];
     for (size_t i = 0; i < form->parameter_count; i++) {
         double kept = found[i];
         double step = kept > 0.0 ? 1e-4 * kept : 1e-4;
@@ -801,24 +779,6 @@ static enum fulcrum_status predict_decoding(
     const struct reading *last = &curve->readings[curve->count - 1];
     double token_s = curve->readings[0].x / curve->readings[0].y;
     double item_s = 1.0 / last->y;
-    const struct fulcrum_fit_parameter per_token = {.name = "per_token_s",
-        .scale = FULCRUM_SCALE_LINEAR,
-        .low = LEAST_REL * token_s,
-        .high = MOST_REL * token_s,
-        .start = 0.7 * token_s,
-        .start_step = 0.3 * token_s};
-    const struct fulcrum_fit_parameter per_item = {.name = "per_item_s",
-        .scale = FULCRUM_SCALE_LINEAR,
-        .low = LEAST_REL * item_s,
-        .high = MOST_REL * item_s,
-        .start = item_s,
-        .start_step = 0.5 * item_s};
-    const struct fulcrum_fit_parameter exponent = {.name = "item_exponent",
-        .scale = FULCRUM_SCALE_LINEAR,
-        .low = 0.05,
-        .high = 1.0,
-        .start = exponent_start,
-        .prior_sd = exponent_sd};
     const struct fulcrum_fit_parameter active = {.name = "sm_active_frac",
         .scale = FULCRUM_SCALE_LINEAR,
         .low = 1e-3,
@@ -830,10 +790,11 @@ static enum fulcrum_status predict_decoding(
         .high = 2.0,
         .start = active_start,
         .prior_sd = active_sd};
-    const struct decode_form forms[] = {{read_in_flight, decode_rate, DECODE_PARAMETERS,
-                                            {per_token, per_item, exponent}},
+    struct decode_form forms[] = {
+        {read_in_flight, fulcrum_decode_rate, FULCRUM_DECODE_PARAMETERS, {{NULL}}},
         {read_watts_in_flight, decode_watts, WATT_PARAMETERS,
             {active, active_exponent}}};
+    fulcrum_decode_parameters(forms->parameter, token_s, item_s);
     for (size_t k = 0; k < sizeof forms / sizeof forms[0]; k++) {
         curve->count = 0;
         curve->fitted_count = 0;

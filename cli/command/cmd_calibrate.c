@@ -115,6 +115,7 @@ static enum fulcrum_status run_calibrate(
         .actor = fulcrum_actor_settings_name(&settings->actor),
         .actor_options = fulcrum_actor_settings_options(&settings->actor),
         .learner = settings->learner.learner,
+        .endpoint = settings->learner.endpoint,
         .device_index = (size_t)settings->learner.device,
         .sm_count = or_zero(settings->learner.sms),
         .network = (enum fulcrum_learner_network)settings->learner.network,
@@ -131,10 +132,10 @@ static enum fulcrum_status run_calibrate(
     struct fulcrum_calibration *calibration = NULL;
     enum fulcrum_status status = fulcrum_calibrate(&calibration, &options, err);
     fulcrum_progress_end(&watch);
+    status = fulcrum_progress_settle(status, context, err);
     if (calibration == NULL) {
         return status;
     }
-    status = fulcrum_progress_settle(status, context, err);
     struct fulcrum_error failure = {FULCRUM_OK, ""};
     enum fulcrum_status handed = hand_out(calibration, &loop, context, &failure);
     fulcrum_calibration_free(calibration);
@@ -179,6 +180,9 @@ static const struct fulcrum_example examples[] = {
     {"fulcrum calibrate --actor cartpole --learner torch --network mlp --make "
      "net.py:make",
         "your own module of PyTorch"},
+    {"fulcrum calibrate --actor sandbox --learner endpoint --url "
+     "http://localhost:8000/v1",
+        "agents: tool calls here, and tokens of a server"},
     {.line = NULL},
 };
 

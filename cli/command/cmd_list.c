@@ -139,6 +139,9 @@ static void add_learners(struct fulcrum_table *table)
         if (status == FULCRUM_OK) {
             (*learner)->close(state);
         }
+        if (status == FULCRUM_ERR_MISSING) {
+            err.status = FULCRUM_OK;
+        }
         add_entry(table, "learner", (*learner)->name, (*learner)->summary, &err);
     }
 }

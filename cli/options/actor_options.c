@@ -174,6 +174,17 @@ const struct fulcrum_option fulcrum_learner_option_rows[] = {
         .letter = 'w',
         .help = "workload to train as: batch size, sequence length, burn-in, "
                 "environment steps per training step"),
+    FULCRUM_OPTION(TEXT, "url", LEARNER_OPTIONS_SETTING(endpoint.url), "URL",
+        .help = "endpoint: server of OpenAI's protocol, such as "
+                "http://localhost:8000/v1; its key is read from OPENAI_API_KEY"),
+    FULCRUM_OPTION(TEXT, "model", LEARNER_OPTIONS_SETTING(endpoint.model), "NAME",
+        .help = "endpoint: model that decodes; default: the server's own choice"),
+    FULCRUM_OPTION(COUNT, "streams", LEARNER_OPTIONS_SETTING(endpoint.stream_count),
+        "MAX", .fallback = "64", .least = 1.0, .most = 256.0,
+        .help = "endpoint: most streams at once, of 1, 2, 4, ..."),
+    FULCRUM_OPTION(COUNT, "gpus", LEARNER_OPTIONS_SETTING(endpoint.gpu_count), "COUNT",
+        .fallback = "1", .least = 1.0, .most = 1e5,
+        .help = "endpoint: GPUs of the server, which hold one copy of the model"),
     {.name = NULL},
 };
 
@@ -183,6 +194,12 @@ enum fulcrum_status fulcrum_learner_settings_read(
 {
     fulcrum_design_init(out);
     TRY(fulcrum_name_check(settings->learner, "learner", learner_name, context, err));
+    bool is_endpoint = strcmp(settings->learner, "endpoint") == 0;
+    bool has_its = settings->endpoint.url != NULL || settings->endpoint.model != NULL;
+    FULCRUM_USAGE_IF(has_its && !is_endpoint, context, err, FULCRUM_ERR_UNSUPPORTED,
+        "--url and --model are for --learner endpoint");
+    FULCRUM_USAGE_IF(is_endpoint && settings->endpoint.url == NULL, context, err,
+        FULCRUM_ERR_MISSING, "--learner endpoint needs --url");
     /* A learner on the calling thread has no device to choose, nor a part of one. */
     bool has_sms = !isnan(settings->sms);
     const struct fulcrum_learner *learner = fulcrum_learner_find(settings->learner);
@@ -191,8 +208,9 @@ enum fulcrum_status fulcrum_learner_settings_read(
         context, err, FULCRUM_ERR_UNSUPPORTED, "%s %.6g: learner %s runs on %s",
         has_sms ? "--sms" : "--device", has_sms ? settings->sms : settings->device,
         settings->learner,
-        learner->time != NULL ? "all that PyTorch finds"
-                              : "one thread of the processor and has no devices");
+        is_endpoint             ? "a server"
+        : learner->time != NULL ? "all that PyTorch finds"
+                                : "one thread of the processor and has no devices");
     return settings->workload != NULL
                ? fulcrum_workload_load(settings->workload, out, NULL, err)
                : FULCRUM_OK;

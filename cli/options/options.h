@@ -6,6 +6,7 @@
 #include <stdbool.h>
 
 #include "calibrate/actor/actor.h"
+#include "calibrate/device/learner.h"
 #include "cli/command.h"
 #include "model/design/design.h"
 #include "model/predict/predict.h"
@@ -50,6 +51,7 @@ struct fulcrum_learner_settings {
     double sms;           /* NAN: as many as the learner takes */
     int network;          /* enum fulcrum_learner_network */
     const char *workload; /* NULL: the command's own choice */
+    struct fulcrum_endpoint_options endpoint;
 };
 
 extern const struct fulcrum_option fulcrum_learner_option_rows[];

@@ -60,6 +60,7 @@ struct part {
     const char *line; /* that its rows are of; NULL: there is but one */
     double fixed;     /* of a line; both 0: there is none */
     double slope;
+    double exponent;
     const struct fulcrum_cpu_station *cpu; /* in place of the line; or NULL */
     double step_s;
     const struct fulcrum_sm_fit *sm; /* likewise */
@@ -76,8 +77,9 @@ static double fit_at(const struct part *part, double x)
     if (part->cpu != NULL) {
         return fulcrum_cpu_capacity(part->cpu, x) / part->step_s;
     }
-    return part->fixed + part->slope > 0.0 ? part->fixed + part->slope * x
-                                           : FULCRUM_UNKNOWN;
+    return part->fixed + part->slope > 0.0
+               ? part->fixed + part->slope * pow(x, part->exponent)
+               : FULCRUM_UNKNOWN;
 }
 
 /* A row of the chart with one value; what else a row could have is not known. */
@@ -159,7 +161,9 @@ enum fulcrum_status fulcrum_plot_calibration_add(const struct fulcrum_plot_job *
     const struct fulcrum_series *throughput = find_series(calibration, "throughput");
     const struct fulcrum_series *inference = find_series(calibration, "inference");
     const struct fulcrum_series *training = find_series(calibration, "train_step");
-    struct part part = {.table = table, .sample = "sample", .fit = "fit"};
+    double exponent = stored(calibration, "workload.agent.item_exponent");
+    struct part part = {
+        .table = table, .sample = "sample", .fit = "fit", .exponent = 1.0};
     struct fulcrum_cpu_station cpu;
     /* How the CPU scales: c(n) / t_1 over the threads that were measured. */
     part.name = "actors";
@@ -191,6 +195,7 @@ enum fulcrum_status fulcrum_plot_calibration_add(const struct fulcrum_plot_job *
     part.cpu = NULL;
     part.fixed = fmax(0.0, stored(calibration, "workload.network.per_batch_s"));
     part.slope = fmax(0.0, stored(calibration, "workload.network.per_item_s"));
+    part.exponent = isnan(exponent) ? 1.0 : exponent;
     struct fulcrum_limits span = x_span(inference);
     fulcrum_limits_add_all(
         &span, calibration->batch_time.size, calibration->batch_time.count);
@@ -206,6 +211,7 @@ enum fulcrum_status fulcrum_plot_calibration_add(const struct fulcrum_plot_job *
     add_cumulative(table, find_series(calibration, "reset"), "resets");
     /* The line of training time, through the quantities that the fit left behind. */
     part.name = "training";
+    part.exponent = 1.0;
     part.fixed = stored(calibration, "train_step_fixed_s");
     part.slope = stored(calibration, "train_step_per_flop_s");
     add_fit(&part, x_span(training));

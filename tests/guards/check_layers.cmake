@@ -25,6 +25,7 @@ set(parties
   "cblas|calibrate/device/device_host.c"
   "openblas|calibrate/device/device_host.c"
   "CL/|calibrate/device/device_opencl.c"
+  "curl/|calibrate/device/learner_endpoint.c"
   "dlfcn|calibrate/actor/libretro_core.c calibrate/shared_library.c calibrate/worker/worker_main.c"
   "linux/perf_event|calibrate/meter/meter_perf.c"
   "CUnit|tests"
