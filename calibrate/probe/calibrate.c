@@ -647,7 +647,7 @@ static enum fulcrum_status assemble(struct fulcrum_calibration_run *run,
     const struct fulcrum_actor *stepped = run->bench->stage.actor;
     const char *actor = stepped != NULL ? stepped->name : "endpoint";
     const char *network = network_of(run);
-    (void)snprintf(calibration->title, sizeof calibration->title, "%s, %s, %s",
+    (void)snprintf(calibration->title, sizeof calibration->title, "%s, %s, %.50s",
         run->bench->machine.cpu.name, actor, network);
     char title[sizeof calibration->title];
     /* The short name keeps what tells calibrations of one machine apart. */
