@@ -181,7 +181,7 @@ const struct fulcrum_option fulcrum_learner_option_rows[] = {
         .help = "endpoint: model that decodes; default: the server's own choice"),
     FULCRUM_OPTION(COUNT, "streams", LEARNER_OPTIONS_SETTING(endpoint.stream_count),
         "MAX", .fallback = "64", .least = 1.0, .most = 256.0,
-        .help = "endpoint: most streams at once, of 1, 2, 4, ..."),
+        .help = "endpoint: most streams at once; 1, 2, 4 and so on are timed"),
     FULCRUM_OPTION(COUNT, "gpus", LEARNER_OPTIONS_SETTING(endpoint.gpu_count), "COUNT",
         .fallback = "1", .least = 1.0, .most = 1e5,
         .help = "endpoint: GPUs of the server, which hold one copy of the model"),
